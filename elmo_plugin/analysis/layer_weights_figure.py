@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 def check_plot(path: str) -> None:
     """
     Raises `BiLmError` if the suffix is not a picture's, or matplotlib is not installed.
+
+    Commands call it before they load models, so that nobody waits in vain.
     """
     formats = (".svg", ".png", ".pdf")
     if not path.endswith(formats):
@@ -30,7 +32,7 @@ def draw_layer_weights(models: Sequence[tuple[str, LayerWeights]]) -> "Figure":
     Draws a column for each pair of a model's name and one of its mixes, and a row for each layer,
     the token layer at the bottom.
     """
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure  # here, because matplotlib is optional
 
     highest = max(layer for _, mix in models for layer in mix.layers)
     num_layers = highest + 1

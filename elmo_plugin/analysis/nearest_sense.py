@@ -13,7 +13,8 @@ from elmo_plugin.analysis.representations import Representations, batches_of_wor
 from elmo_plugin.analysis.sense_corpus import SenseSentence, Target
 
 WORDS_AT_ONCE = 20_000
-ROUNDING = 1e-6  # cosines of equal directions differ by less, as the biLM computes in float32
+# The biLM computes in float32, so cosines with equal directions differ by rounding, but by less.
+ROUNDING = 1e-6
 
 
 class NearestSense:
@@ -70,9 +71,9 @@ class NearestSense:
             for sentence, sentence_layers in zip(batch, layers, strict=True):
                 for target in sentence.targets:
                     end = target.first + target.length
-                    words = sentence_layers[:, target.first : end].double()
+                    layers_of_target = sentence_layers[:, target.first : end].double()
                     # Shape: (combinations, words, dim)
-                    combined = self.representations.combine(words)
+                    combined = self.representations.combine(layers_of_target)
                     yield target, combined.mean(dim=1)
 
 
@@ -84,7 +85,7 @@ def _num_words(sentence: SenseSentence) -> int:
 class SenseScore(NamedTuple):
     """How many words get the right sense by one method."""
 
-    name: str  # of the method, such as "LSTM 1" or "first sense"
+    name: str  # the method, such as "LSTM 1" or "first sense"
     correct: int
     answered: int
     total: int

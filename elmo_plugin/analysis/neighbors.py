@@ -38,22 +38,22 @@ def nearest_words(
     bilm: BiLm, queries: Sequence[Occurrence], sentences: Sequence[list[str]], k: int, layer: int
 ) -> list[list[Neighbor]]:
     """
-    Returns the `k` words whose vectors in a layer have the largest cosines with a query's, for each
-    query. The words of the query's own sentence are left out.
+    Returns, for each query, the `k` words whose vectors in a layer have the largest cosines with
+    the query's vector. The words of the query's own sentence are left out.
     """
     vectors = []
     for query in queries:
         (layers,) = bilm.embed([query.words])
         vectors.append(layers[layer, query.position])
     query_vectors = normalize(torch.stack(vectors), dim=-1)
-    batches = []
+    cosines_of_batches = []
     num_words = sum(len(sentence) for sentence in sentences)
     with progress_bar(total=num_words, unit=" words", unit_scale=True) as progress:
         for batch in batches_of_words(sentences, WORDS_AT_ONCE, len):
             batch_vectors = torch.cat([layers[layer] for layers in bilm.embed(batch)])
-            batches.append(query_vectors @ normalize(batch_vectors, dim=-1).t())
+            cosines_of_batches.append(query_vectors @ normalize(batch_vectors, dim=-1).t())
             progress.update(len(batch_vectors))
-    cosines = torch.cat(batches, dim=1)  # Shape: (queries, words)
+    cosines = torch.cat(cosines_of_batches, dim=1)  # Shape: (queries, words)
     nearest = []
     for query, cosines_of_query in zip(queries, cosines, strict=True):
         neighbors = by_cosine(sentences, cosines_of_query)

@@ -82,8 +82,8 @@ def with_control_tags(
 
 
 WORDS_AT_ONCE = 20_000  # about how many words are embedded at a time
-_SCORED_AT_ONCE = 8192
-BATCH_SIZE = 256
+_SCORED_AT_ONCE = 8192  # words
+BATCH_SIZE = 256  # words
 MIN_STEPS = 2000
 LEARNING_RATE = 0.005  # of the first step; it decreases to 0
 
@@ -190,6 +190,7 @@ class LinearProbes:
         num_steps = epochs * steps_per_epoch
 
         def share_of_rate(step: int) -> float:
+            """Returns which share of the learning rate a step has: from 1 down to 0."""
             return 1 - step / num_steps
 
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, share_of_rate)
@@ -222,7 +223,7 @@ class LinearProbes:
         return correct / labels.size(1)
 
     def _logits(self, vectors: Tensor) -> Tensor:
-        """Scores each class, shape (kinds, words, tasks, classes)."""
+        """Returns a score for each class, shape (kinds, words, tasks, classes)."""
         features = (vectors - self._mean) * self._scale  # Shape: (kinds, words, dim)
         logits = torch.baddbmm(self._bias, features, self._weight)
         return logits.unflatten(2, (-1, self._num_classes))

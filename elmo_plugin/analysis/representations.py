@@ -91,7 +91,7 @@ def layer_representations(
     combinations = {layer_name(number): Combination(number) for number in range(bilm.num_layers)}
     combinations["mean"] = Combination("mean")
     for archive in archives:
-        for trained in load_mixes(archive, trust):
+        for trained in load_mixes(archive, trust=trust):
             if trained.bilm.digest("float32") != bilm.digest("float32"):
                 raise BiLmError(
                     f"archive {archive}: its ELMo at {trained.placement} has another biLM, or "
@@ -122,9 +122,9 @@ def controls(bilm: BiLm, representations: Representations) -> list[Representatio
 
 
 def load_representations(settings: RepresentationSettings) -> list[Representations]:
-    """Loads a biLM, and returns its `layer_representations` and maybe `controls`."""
+    """Loads a biLM, and returns its `layer_representations`, then `controls` if there are any."""
     bilm = BiLm.from_pretrained(settings.bilm, settings.precision, settings.device)
-    layers = layer_representations(bilm, settings.mixes, settings.trust)
+    layers = layer_representations(bilm, settings.mixes, trust=settings.trust)
     cache = settings.cache or os.environ.get("ELMO_PLUGIN_CACHE")
     if cache:
         layers = layers._replace(embed=partial(bilm.embed, cache=SqliteCache(cache)))
@@ -145,8 +145,8 @@ def random_bilm(bilm: BiLm, seed: int = 1) -> BiLm:
 
 def count_bytes(sentences: Sequence[Sequence[str]]) -> list[Tensor]:
     """
-    Counts how often each byte of UTF-8 occurs in each word. The counts of a sentence have the shape
-    (1, words, 256), as if they were the only layer of a biLM.
+    Returns how often each byte of UTF-8 occurs in each word. The counts of a sentence have the
+    shape (1, words, 256), as if they were the only layer of a biLM.
     """
     counted = []
     for words in sentences:

@@ -193,11 +193,13 @@ def wordnet_first_senses() -> Callable[[LemmaKey], str | None]:
         ) from None
 
     def first_sense(entry: LemmaKey) -> str | None:
+        """Returns the key of a lemma in its most frequent meaning: WordNet lists that first."""
         lemma, part_of_speech = entry
         synsets = wordnet.synsets(lemma, part_of_speech)
         if not synsets:
             return None
-        for sense in synsets[0].lemmas():  # of all words with this meaning
+        most_frequent_meaning = synsets[0]  # a meaning and all the lemmas that share it
+        for sense in most_frequent_meaning.lemmas():
             if sense.name().lower() == lemma:
                 return str(sense.key())
         return None

@@ -10,6 +10,7 @@ _MARK = "$T$"
 
 
 def is_aspects(text: str) -> bool:
+    """Returns whether the first line has the mark of an aspect."""
     return _MARK in text.partition("\n")[0]
 
 

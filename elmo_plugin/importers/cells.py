@@ -17,7 +17,7 @@ def value_in_cell(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        pass
+        pass  # not JSON, but it may be Python's or numpy's
     try:
         return _python_value(ast.parse(_with_commas(text), mode="eval").body)
     except (ValueError, SyntaxError, TypeError, tokenize.TokenError, RecursionError, MemoryError):

@@ -37,13 +37,16 @@ class ColumnFinder:
         self._rows = [row for rows in columns.sentences for row in rows]
         width = len(self._rows[0].fields)
         self._columns = [[row.fields[column] for row in self._rows] for column in range(width)]
-        self._values = [set(column) for column in self._columns]
-        self._texts = [column for column in range(width) if self._has_text(column)]
-        self._documents: list[int] = []
+        self._distinct_values = [set(column) for column in self._columns]
+        self._text_columns = [column for column in range(width) if self._has_text(column)]
+        self._document_columns: list[int] = []
         if width > 2:
-            self._documents = [column for column in self._texts if self._names_documents(column)]
+            self._document_columns = [
+                column for column in self._text_columns if self._names_documents(column)
+            ]
 
     def error(self, message: str) -> ConfigurationError:
+        """Returns an error that begins with the file and the place of the first row."""
         return ConfigurationError(f"{self._file.file}, {self._rows[0].place}: {message}")
 
     def resolve(self, column: str, role: str) -> int:
@@ -73,25 +76,28 @@ class ColumnFinder:
         named = self._named(ENTITY_NAMES)
         if named is not None:
             return named
-        others = [column for column in self._texts if column != word]
+        others = [column for column in self._text_columns if column != word]
         found = self._columns_of_entities(others)
         if not found and prefer_entities:
             found = self._columns_of_types(others)
         if len({tuple(self._columns[column]) for column in found}) > 1:
             raise self._ambiguous("tag", found)
         if found:
-            return found[-1]
+            return found[-1]  # if there are several, they are equal
         named = self._named(WORD_CLASS_NAMES)
         if named is not None:
             return named
         if word is None:
             word = self.find_words()
-        rest = [column for column in others if column != word and column not in self._documents]
+        rest = [
+            column for column in others if column != word and column not in self._document_columns
+        ]
         rest = [column for column in rest if self._may_be_tags(column, word)]
         entities = [column for column in rest if looks_like_entities(self._columns[column])]
-        if len(entities or rest) != 1:
-            raise self._ambiguous("tag", entities or rest)
-        return (entities or rest)[0]
+        likely = entities or rest
+        if len(likely) != 1:
+            raise self._ambiguous("tag", likely)
+        return likely[0]
 
     def find_words(self, tag: int | None = None) -> int:
         """Finds the words: by the names of a header, else the first column without numbers."""
@@ -100,16 +106,18 @@ class ColumnFinder:
             return named
         others = [column for column in range(len(self._columns)) if column != tag]
         likely = [column for column in others if self._may_be_words(column)] or others
-        texts = [column for column in likely if column in self._texts]
+        texts = [column for column in likely if column in self._text_columns]
         if not texts and len(self._columns) > 2:
             raise self._ambiguous("word", others)
         first = (texts or likely)[0]
+        # The first column may have parts of speech, and another the words.
         classes = [column for column in likely if self._has_word_classes(column)]
         if len(self._columns) > 2 and first in classes and len(classes) < len(likely):
             raise self._ambiguous("word", others)
         return first
 
     def _ambiguous(self, what: str, columns: Sequence[int]) -> ConfigurationError:
+        """Returns an error that lists the columns which may be meant, or says that none may."""
         found = f"no column has {what}s"
         if columns:
             names = " and ".join(repr(self._file.name(column)) for column in columns)
@@ -122,7 +130,7 @@ class ColumnFinder:
         for name in names:
             if name in known:
                 column = known.index(name)
-                is_empty = self._values[column] <= {"_", ""}
+                is_empty = self._distinct_values[column] <= {"_", ""}
                 if not is_empty and column not in self._file.sentence_columns:
                     return column
         return None
@@ -131,24 +139,25 @@ class ColumnFinder:
         """Returns whether a column has text, not only numbers or the marks of sentences."""
         if column in self._file.sentence_columns:
             return False
-        filled = self._values[column] - {""}
+        filled = self._distinct_values[column] - {""}
         return any(not is_number(value) for value in filled)
 
     def _names_documents(self, column: int) -> bool:
         """Returns whether a column has one value in each sentence, such as a document's name."""
         sentences = self._file.sentences
-        if len(self._values[column]) > len(sentences):
+        if len(self._distinct_values[column]) > len(sentences):
             return False
         return all(len({row.fields[column] for row in rows}) == 1 for rows in sentences)
 
     def _has_word_classes(self, column: int) -> bool:
-        return all(is_word_class(value) for value in self._values[column])
+        """Returns whether all values of a column look like parts of speech."""
+        return all(is_word_class(value) for value in self._distinct_values[column])
 
     def _may_be_words(self, column: int) -> bool:
         """Returns whether a column is filled in each row, and does not name documents."""
-        if column in self._documents or column in self._file.sentence_columns:
+        if column in self._document_columns or column in self._file.sentence_columns:
             return False
-        return "" not in self._values[column]
+        return "" not in self._distinct_values[column]
 
     def _columns_of_entities(self, others: Sequence[int]) -> list[int]:
         """Returns the columns with tags such as B-PER: of entities if there are some, or chunks."""
@@ -156,9 +165,10 @@ class ColumnFinder:
         without_types: list[int] = []
         entities: list[int] = []
         for column in others:
-            tags = parse_tags(self._values[column] - set(OUTSIDE_MARKS))
+            values = self._distinct_values[column]
+            tags = parse_tags(values - set(OUTSIDE_MARKS))
             if not tags:
-                if "O" in self._values[column] and self._values[column] <= set(OUTSIDE_MARKS):
+                if "O" in values and values <= set(OUTSIDE_MARKS):
                     without_types.append(column)
                 continue
             kinds = {tag.kind for tag in tags.values()} - {""}
@@ -166,7 +176,8 @@ class ColumnFinder:
                 without_types.append(column)
                 continue
             with_types.append(column)
-            if 2 * len(kinds & _CHUNKS) <= len(kinds):
+            are_mostly_chunks = 2 * len(kinds & _CHUNKS) > len(kinds)
+            if not are_mostly_chunks:
                 entities.append(column)
         if entities:
             return entities + [column for column in without_types if column > entities[0]]
@@ -204,7 +215,7 @@ class ColumnFinder:
         its name, something else; its values are written as tag sets have them, or are few; and they
         are not forms of the words.
         """
-        values = self._values[column]
+        values = self._distinct_values[column]
         if self._is_other(column) or not any(value[:1].isalnum() for value in values):
             return False
         are_few = 2 * len(values) <= len(self._rows) or "" in values or "O" in values
@@ -214,7 +225,8 @@ class ColumnFinder:
 
     def _are_lemmas(self, column: int, word: int) -> bool:
         """Returns whether most words of a column begin as those in another column do."""
-        num_words = num_alike = 0
+        num_words = 0
+        num_alike = 0
         for value, text in zip(self._columns[column], self._columns[word], strict=True):
             if text.isalpha() and len(text) >= _BEGINNING:
                 num_words += 1

@@ -53,6 +53,7 @@ _NUMBERED = re.compile(r"[^\d]*\d+\.?0?")  # as "Sentence: 12"
 
 
 def is_number(text: str) -> bool:
+    """Returns whether a field is made of numbers alone, such as 7 or the place 12-15."""
     return _NUMBERS.fullmatch(text) is not None
 
 
@@ -79,6 +80,7 @@ def known_header(fields: Sequence[str], chosen: Collection[str] = ()) -> list[st
 
 
 def has_columns_of_conllu(fields: Sequence[str]) -> bool:
+    """Returns whether a row may be the first of CoNLL-U: its number begins with 0 or 1."""
     return len(fields) == len(CONLLU_NAMES) and fields[0][:1] in ("0", "1")
 
 

@@ -67,6 +67,7 @@ class CorefImporter(TaskImporter[CorefDocument]):
 
 
 def _read_file(path: str, options: ImportOptions, report: Report) -> Iterator[CorefDocument]:
+    """Yields the documents of a file in any of the known forms."""
     text = read_text(path, options, report).replace(BYTE_ORDER_MARK, "")
     if is_json(text):
         report.took("JSON with sentences and clusters")
@@ -99,7 +100,7 @@ def _cleaned(document: CorefDocument) -> CorefDocument:
         raise Unusable("in which mentions of one cluster cross")
     part = document.part
     if not part.isdecimal():
-        part = ""
+        part = ""  # the columns hold numbers only
     name = _one_line(document.name)
     return document._replace(name=name, part=part, sentences=sentences, speakers=speakers)
 
@@ -112,6 +113,7 @@ def _has_crossing_mentions(document: CorefDocument) -> bool:
 
 
 def _one_line(text: str) -> str:
+    """Returns a text with single spaces in place of tabs, line ends and other white space."""
     return " ".join(text.split())
 
 

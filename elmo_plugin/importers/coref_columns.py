@@ -29,6 +29,8 @@ from elmo_plugin.tasks.coref.conll import located_clusters, parse_title
 from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, genre_in
 from elmo_plugin.tasks.dataset_reader import Line
 
+_USUAL_WORD_COLUMN = 3
+_FROM_WORD_TO_SPEAKER = 6  # columns of CoNLL-2012
 _NUMBER = re.compile(r"[0-9]+([-.][0-9]+)?")  # 8-9 and 8.1: as in CoNLL-U
 
 
@@ -63,6 +65,7 @@ def without_comments(lines: Iterable[Line]) -> Iterator[Line]:
 def _document_of(
     document: DocumentLines, sentences: Sequence[list[Row]], report: Report
 ) -> CorefDocument:
+    """Returns the document of some sentences. Raises errors as `read_coref_columns` does."""
     name, part = parse_title(document.begin)
     column = _find_words(sentences, name)
     report.took(f"the words are in column {column + 1}")
@@ -72,7 +75,7 @@ def _document_of(
     for rows in sentences:
         check_lengths(rows)
         check_words(rows, column)
-        if column:
+        if column > 0:
             check_numbers(rows, column - 1)
         words.append([unescape_word(row.columns[column]) for row in rows])
         speakers.append(_speakers(rows, column))
@@ -84,7 +87,14 @@ def _document_of(
     clusters = located_clusters(mentions, lines)
     begin = document.begin
     return CorefDocument(
-        name, part, words, speakers, genre_in(name), clusters, begin.file, begin.number
+        name=name,
+        part=part,
+        sentences=words,
+        speakers=speakers,
+        genre=genre_in(name),
+        clusters=clusters,
+        file=begin.file,
+        first_line=begin.number,
     )
 
 
@@ -98,8 +108,9 @@ def _find_words(sentences: Sequence[list[Row]], name: str) -> int:
     whole = [rows for rows in sentences if min(len(row.columns) for row in rows) >= width]
     candidates = range(max(width - 1, 1))
     texts = [column for column in candidates if not _has_names_or_numbers(whole, column, name)]
+    # In CoNLL-2012, two columns of numbers stand before the words.
     if width == FIXED_COLUMNS and 1 not in texts and 2 not in texts:
-        return 3
+        return _USUAL_WORD_COLUMN
     for column in texts:
         if _differs(whole, column):
             return column
@@ -118,6 +129,7 @@ def _differs(sentences: Sequence[list[Row]], column: int) -> bool:
 
 
 def _has_names_or_numbers(sentences: Sequence[list[Row]], column: int, name: str) -> bool:
+    """Returns whether a column has only the document's name or numbers."""
     for rows in sentences:
         for row in rows:
             text = row.columns[column]
@@ -128,8 +140,8 @@ def _has_names_or_numbers(sentences: Sequence[list[Row]], column: int, name: str
 
 def _speakers(rows: Sequence[Row], words: int) -> list[str]:
     """Returns the speaker of each word, if the columns are CoNLL-2012's."""
-    speaker = words + 6
-    if words < 3 or len(rows[0].columns) < speaker + 2:
+    speaker = words + _FROM_WORD_TO_SPEAKER
+    if words < _USUAL_WORD_COLUMN or len(rows[0].columns) < speaker + 2:
         return [NO_SPEAKER] * len(rows)
     check_entities(rows, speaker)
     speakers = []

@@ -13,8 +13,8 @@ from elmo_plugin.tasks.coref.documents import (
 )
 from elmo_plugin.tasks.spans import Span
 
-_ENOUGH = 10  # mentions of a document, one of them surely of a single word
-_OF_PRECO = "mention_clusters"
+_ENOUGH_MENTIONS = 10  # mentions of a document, one of them surely of a single word
+_KEY_OF_PRECO = "mention_clusters"
 
 
 def document_in(record: Record) -> CorefDocument:
@@ -34,8 +34,8 @@ def document_in(record: Record) -> CorefDocument:
     with as_configuration_error(f"{record.file}, {record.place}"):
         sentences = check_words(fields.get("sentences"))
         _refuse_word_pieces(sentences)
-        if _OF_PRECO in fields:
-            clusters = _clusters_of_preco(fields[_OF_PRECO], sentences)
+        if _KEY_OF_PRECO in fields:
+            clusters = _clusters_of_preco(fields[_KEY_OF_PRECO], sentences)
         else:
             clusters = _clusters(fields.get("clusters"), sum(map(len, sentences)))
         speakers = check_speakers(fields.get("speakers"), sentences)
@@ -60,11 +60,12 @@ def _refuse_word_pieces(sentences: list[list[str]]) -> None:
 
 
 def _clusters(clusters: Any, length: int) -> list[list[Span]]:
+    """Returns the clusters of a document of `length` words."""
     if not is_list_of(clusters, list):
         raise BiLmError(f'expected "clusters", lists of mentions, got {clusters!r:.100}')
     pairs = [mention for cluster in clusters for mention in cluster if isinstance(mention, list)]
     has_single_words = any(len(pair) == 2 and pair[0] == pair[1] for pair in pairs)
-    if len(pairs) >= _ENOUGH and not has_single_words:
+    if len(pairs) >= _ENOUGH_MENTIONS and not has_single_words:
         raise BiLmError(
             f"expected the first and the last word of each mention, got {len(pairs)} mentions, "
             'none of one word; mentions such as {"start_word": 0, "end_word": 1} end before a word'
@@ -74,12 +75,14 @@ def _clusters(clusters: Any, length: int) -> list[list[Span]]:
 
 def _mention(mention: Any, length: int) -> Span:
     """Returns a mention of a document of `length` words."""
-    start = end = None
+    start = None
+    end = None
     if isinstance(mention, dict):
         start = mention.get("start_word", mention.get("start"))
         end = mention.get("end_word", mention.get("end"))
     elif isinstance(mention, list) and len(mention) == 2 and is_list_of(mention, int):
-        start, end = mention[0], mention[1] + 1
+        start = mention[0]
+        end = mention[1] + 1
     if type(start) is not int or type(end) is not int:
         raise BiLmError(f"expected a mention as [first, last], got {mention!r:.100}")
     if not 0 <= start < end <= length:
@@ -88,12 +91,14 @@ def _mention(mention: Any, length: int) -> Span:
 
 
 def _clusters_of_preco(clusters: Any, sentences: list[list[str]]) -> list[list[Span]]:
+    """Returns the clusters of a document of PreCo."""
     if not is_list_of(clusters, list):
-        raise BiLmError(f'expected "{_OF_PRECO}", lists of mentions, got {clusters!r:.100}')
+        raise BiLmError(f'expected "{_KEY_OF_PRECO}", lists of mentions, got {clusters!r:.100}')
     return [[_mention_of_preco(mention, sentences) for mention in cluster] for cluster in clusters]
 
 
 def _mention_of_preco(mention: Any, sentences: list[list[str]]) -> Span:
+    """Returns a mention, given the number of its sentence, and its first word and end there."""
     if not is_list_of(mention, int) or len(mention) != 3:
         raise BiLmError(f"expected a mention as [sentence, first, end], got {mention!r:.100}")
     number, start, end = mention

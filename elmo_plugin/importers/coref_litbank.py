@@ -76,8 +76,10 @@ def _span(fields: Sequence[str], sentences: Sequence[Sequence[str]], place: str)
     for sentence, word in ((first_sentence, first_word), (last_sentence, last_word)):
         if sentence >= len(sentences) or word >= len(sentences[sentence]):
             raise ConfigurationError(f"{place}: the mention is not in the words of the text")
-    start = sum(map(len, sentences[:first_sentence])) + first_word
-    end = sum(map(len, sentences[:last_sentence])) + last_word + 1
+    words_before_first = sum(len(sentence) for sentence in sentences[:first_sentence])
+    words_before_last = sum(len(sentence) for sentence in sentences[:last_sentence])
+    start = words_before_first + first_word
+    end = words_before_last + last_word + 1
     if start >= end:
         raise ConfigurationError(f"{place}: the mention ends before it begins")
     return Span(start, end)

@@ -16,7 +16,7 @@ from elmo_plugin.tasks.spans import Span
 _BRACKET = re.compile(r"(?P<opens>\()?(?P<label>[^()]+)(?P<closes>\))?")
 _PART = re.compile(r"\[\d+/\d+\]")  # of a mention of several parts
 _NAMES_OF_CLUSTERS = ("eid", "GRP")
-_FIELDS = re.compile(r"^#\s*global\.Entity\s*=\s*(\S+)", re.MULTILINE)
+_DECLARED_FIELDS = re.compile(r"^#\s*global\.Entity\s*=\s*(\S+)", re.MULTILINE)
 
 
 def is_universal(text: str) -> bool:
@@ -44,7 +44,7 @@ def read_coref_universal(file: str, text: str, report: Report) -> Iterator[Coref
 
 def _field_of_clusters(text: str) -> int:
     """Returns which of the fields in a bracket, between hyphens, names the cluster."""
-    declared = _FIELDS.search(text)
+    declared = _DECLARED_FIELDS.search(text)
     if declared is None:
         return 0
     names = declared[1].split("-")
@@ -81,15 +81,15 @@ class _Document:
         self._sentences: list[list[str]] = []
         self._speakers: list[list[str]] = []
         self._length = 0
-        self._opened = defaultdict[str, list[int]](list)
+        self._opened = defaultdict[str, list[int]](list)  # where open mentions of a cluster begin
         self._clusters: dict[str, list[Span]] = {}
 
     def add(self, sentence: conllu.TokenList) -> None:
-        """Adds a sentence."""
+        """Adds the words of a sentence, their speaker, and the mentions that begin or end there."""
         words = []
         for token in sentence:
             if _is_contraction(token):
-                continue
+                continue  # its parts follow
             start = self._length
             if _is_written(token):
                 words.append(token["form"])
@@ -122,6 +122,10 @@ class _Document:
         return fields[self._field]
 
     def _close(self, cluster: str) -> None:
+        """
+        Ends the mention of a cluster that began last. Raises `ConfigurationError` if no mention is
+        open.
+        """
         if not self._opened[cluster]:
             raise ConfigurationError(
                 f"{self._file}, document {self._name}, word {self._length}: a mention of "
@@ -134,7 +138,7 @@ class _Document:
         self._clusters.setdefault(cluster, []).append(Span(start, self._length))
 
     def finished(self) -> CorefDocument:
-        """Returns the whole document."""
+        """Returns the whole document. Raises `ConfigurationError` if a mention never ends."""
         for cluster, starts in self._opened.items():
             if starts:
                 raise ConfigurationError(

@@ -8,7 +8,10 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.conll2012 import unescape_word
 
-_WORD, _ENTITY, _FEWEST = 3, 10, 12  # columns
+_WORD = 3
+_ENTITY = 10
+_FEWEST_COLUMNS = 12
+_FIRST_ROWS = 1000  # that show the form of a file
 _BRACKETS = re.compile(r"(\((?P<label>[^()*\s]+))?\*?(?P<end>\))?")
 
 
@@ -16,8 +19,8 @@ def is_conll2012(lines: Sequence[str]) -> bool:
     """Returns whether the rows of a file are CoNLL-2012's."""
     rows = [line.split() for line in lines if line.strip() and not line.startswith("#")]
     return bool(rows) and all(
-        len(row) >= _FEWEST and row[2].isdecimal() and _BRACKETS.fullmatch(row[_ENTITY])
-        for row in rows[:1000]
+        len(row) >= _FEWEST_COLUMNS and row[2].isdecimal() and _BRACKETS.fullmatch(row[_ENTITY])
+        for row in rows[:_FIRST_ROWS]
     )
 
 
@@ -38,7 +41,9 @@ def sentences_with_brackets(file: str, lines: Sequence[str]) -> Iterator[TaggedS
         if not fields:
             if words:
                 yield TaggedSentence(places, words, tags, document)
-            places, words, tags = [], [], []
+            places = []
+            words = []
+            tags = []
             label = None
             continue
         match = _BRACKETS.fullmatch(fields[_ENTITY])

@@ -13,7 +13,7 @@ def add_columns_of_keys(names: Sequence[str], rows: Rows) -> tuple[list[str], Ro
     for column in range(width):
         values = {row.fields[column] for row in rows if row is not None}
         if not all("=" in value or value in ("_", "") for value in values):
-            continue
+            continue  # the column has other values than keys
         pairs = {value: _keys_and_values(value) for value in values}
         for key in _keys_of_entities(list(pairs.values())):
             tags = {value: found.get(key, "O") for value, found in pairs.items()}
@@ -24,6 +24,7 @@ def add_columns_of_keys(names: Sequence[str], rows: Rows) -> tuple[list[str], Ro
 
 
 def _keys_and_values(text: str) -> dict[str, str]:
+    """Returns the values in a field such as `Gloss=x|name=B-PER` by their keys."""
     found = {}
     for pair in text.split("|"):
         key, separator, value = pair.partition("=")

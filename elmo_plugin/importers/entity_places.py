@@ -50,24 +50,24 @@ def sentence_of_places(
     """
     if not words:
         raise Unusable("without a word", "the text is blank")
-    firsts = {word.start: number for number, word in enumerate(words)}
-    lasts = {word.end: number for number, word in enumerate(words)}
+    words_by_start = {word.start: number for number, word in enumerate(words)}
+    words_by_end = {word.end: number for number, word in enumerate(words)}
     spans: list[Span] = []
     for start, end, kind in sorted(set(entities)):
-        name = f"{text[start:end]!r:.50} ({kind}) at characters {start} to {end}"
+        description = f"{text[start:end]!r:.50} ({kind}) at characters {start} to {end}"
         if not 0 <= start < end <= len(text) or not text[start:end].strip():
-            raise Unusable("with entities that are not in the text", name)
+            raise Unusable("with entities that are not in the text", description)
         trimmed = text[start:end].strip()
         start = text.index(trimmed, start)
-        first = firsts.get(start)
-        last = lasts.get(start + len(trimmed))
+        first = words_by_start.get(start)
+        last = words_by_end.get(start + len(trimmed))
         if first is None or last is None:
             raise Unusable(
                 "with entities that begin or end within a word (--language chooses other rules)",
-                name,
+                description,
             )
         if spans and first < spans[-1].end:
-            raise Unusable("with entities that overlap", name)
+            raise Unusable("with entities that overlap", description)
         spans.append(Span(first, last + 1, kind))
     tags = spans_to_tags(spans, len(words), "BIO")
     return TaggedSentence([place] * len(words), [word.text for word in words], tags)
@@ -119,9 +119,9 @@ def _entity_of_object(item: Mapping[str, Any], text: str) -> Entity:
     fields = dict(item)
     if isinstance(inner, dict):
         fields |= inner
-    start = _first(fields, _STARTS)
-    end = _first(fields, _ENDS)
-    kind = _first(fields, _TYPES)
+    start = _first_value(fields, _STARTS)
+    end = _first_value(fields, _ENDS)
+    kind = _first_value(fields, _TYPES)
     if type(start) is not int or type(end) is not int:
         raise _malformed(item)
     if not isinstance(kind, str) or not kind.strip():
@@ -138,18 +138,20 @@ def _entity_of_object(item: Mapping[str, Any], text: str) -> Entity:
 
 
 def _as_type(kind: str) -> str:
+    """Returns a type without spaces, because these separate columns."""
     return "_".join(kind.split())
 
 
 def _malformed(item: object) -> Unusable:
+    """Returns the error that an item does not describe an entity."""
     return Unusable(
         'with malformed entities (expected [0, 4, "PER"] or alike, with the places of each)',
         f"got {item!r:.80}",
     )
 
 
-def _first(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """Returns the first of these fields that there is; of a list of one, its item."""
+def _first_value(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """Returns the value of the first of these fields that has one. A list of one is its item."""
     for name in names:
         value = fields.get(name)
         if isinstance(value, list) and len(value) == 1:

@@ -11,6 +11,7 @@ _LINE = re.compile(r"__label__(?P<label>\S+)\s+(?P<text>(?!__label__)\S.*)")
 
 
 def is_fasttext(text: str) -> bool:
+    """Returns whether a text begins with a label of fastText."""
     return text.lstrip().startswith("__label__")
 
 

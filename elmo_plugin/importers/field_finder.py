@@ -35,7 +35,7 @@ LABEL_NAMES = (
     "choices",
 )
 _IDENTIFIERS = re.compile(r"(.*[._ ])?(id|ids|idx|index|uid|guid|uuid|hash|annotator|user|url)")
-_FEW = 20  # records: not enough to say that all of their labels differ
+_FEWEST_LABELS = 20  # of fewer labels, all may differ by chance
 _MOST_DIFFERENT = 0.8  # of the labels
 
 
@@ -83,18 +83,21 @@ class FieldFinder:
             if chosen is None:
                 continue
             if chosen not in self._values and chosen.isdecimal():
-                chosen = dict(enumerate(self._values)).get(int(chosen), chosen)
+                by_number = dict(enumerate(self._values))
+                chosen = by_number.get(int(chosen), chosen)
             if chosen not in self._values:
                 raise self._missing(role, repr(chosen), list(self._values))
             found[role] = chosen
         return found
 
     def _rest(self, found: Mapping[str, str]) -> list[str]:
+        """Returns the fields that have no role yet."""
         return [name for name in self._values if name not in found.values()]
 
     def _named_field(self, role: str, fields: Sequence[str]) -> str | None:
         """Returns the field with the first usual name, or whose last part is such a name."""
         by_name: dict[str, str] = {}
+        # Later entries win: whole names over last parts, and the first field over others.
         for field in reversed(fields):
             by_name[field.lower().rpartition(".")[2]] = field
         for field in reversed(fields):
@@ -114,6 +117,7 @@ class FieldFinder:
         return candidates
 
     def _field_of_labels(self, fields: Sequence[str]) -> str:
+        """Finds the labels by their contents."""
         candidates = self._candidates(fields)
         likely = [field for field in candidates if may_be_labels(_texts_of(self._values[field]))]
         if not likely:
@@ -140,6 +144,7 @@ class FieldFinder:
         return self._only_field(role, likely, fields)
 
     def _only_field(self, role: str, likely: Sequence[str], fields: Sequence[str]) -> str:
+        """Returns the only likely field. Raises `ConfigurationError` if there is not just one."""
         if not likely:
             raise self._missing(role, f"such as {role!r}", fields)
         if len(likely) > 1:
@@ -150,6 +155,7 @@ class FieldFinder:
         return likely[0]
 
     def _missing(self, role: str, expected: str, fields: Sequence[str]) -> ConfigurationError:
+        """Returns the error that none of the `fields` is the expected one of a role."""
         listed = ", ".join(map(repr, fields)) or "nothing else"
         return self._first.error(
             f"expected a column or key {expected} (--column {role}=NAME), got {listed}"
@@ -165,7 +171,7 @@ class FieldFinder:
                 f"{LABEL}=NAME chooses another column"
             )
         different = len(set(labels))
-        if len(labels) >= _FEW and different > _MOST_DIFFERENT * len(labels):
+        if len(labels) >= _FEWEST_LABELS and different > _MOST_DIFFERENT * len(labels):
             raise self._first.error(
                 f"{field!r} has {different:,} different values in {len(labels):,} records, and "
                 f"they are no classes; --column {LABEL}=NAME chooses another column"
@@ -197,21 +203,24 @@ def _have_objects(values: Sequence[Any]) -> bool:
 
 
 def _are_no_sentences(values: Sequence[Any]) -> bool:
+    """Returns whether no value ends as sentences do."""
     return not any(text.endswith(SENTENCE_ENDS) for text in _texts_of(values))
 
 
 def _are_counting(texts: Sequence[str]) -> bool:
-    """Returns whether the texts are three or more different numbers, as of rows."""
+    """Returns whether the texts are three or more different numbers, as the numbers of rows."""
     if len(texts) < 3 or not all(text.isdecimal() for text in texts):
         return False
     return len(set(texts)) == len(texts)
 
 
 def _differ(values: Sequence[Any]) -> bool:
+    """Returns whether there are at least two different values."""
     return len(set(_texts_of(values))) > 1
 
 
 def _are_repeated(values: Sequence[Any]) -> bool:
+    """Returns whether some value occurs again."""
     texts = _texts_of(values)
     return len(set(texts)) < len(texts)
 

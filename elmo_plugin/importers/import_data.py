@@ -75,6 +75,7 @@ def _shown(path: Path) -> str:
 
 
 def _nothing_left(file: str, importer: TaskImporter[Any], report: Report) -> str:
+    """Returns the message that a file has no example, with the reasons why each was left out."""
     reasons = "; ".join(f"{len(places):,} {reason}" for reason, places in report.left_out.items())
     message = f"{file}: no {importer.examples} in this file"
     if reasons:
@@ -118,7 +119,7 @@ def describe(importer: TaskImporter[Any], parts: Mapping[str, Sequence[Any]]) ->
 
     Raises `ConfigurationError` for a label of dev or test that the training data lack.
     """
-    known: Counter[str] = Counter()
+    known: Counter[str] = Counter()  # the labels of the training data
     for part, examples in parts.items():
         counts = _count_labels(importer, examples)
         line = f"{part}: {len(examples):,} {importer.examples}"
@@ -134,6 +135,7 @@ def describe(importer: TaskImporter[Any], parts: Mapping[str, Sequence[Any]]) ->
 
 
 def _count_labels(importer: TaskImporter[Any], examples: Sequence[Any]) -> Counter[str]:
+    """Returns how often each label occurs."""
     counts: Counter[str] = Counter()
     for example in examples:
         counts.update(importer.labels(example))

@@ -18,6 +18,7 @@ _NOT_SPACES = re.compile(r"\S+")
 
 
 def has_inline_entities(text: str) -> bool:
+    """Returns whether a text has elements of MUC around its entities."""
     return _MUC.search(text) is not None
 
 
@@ -45,6 +46,7 @@ def inline_sentences(
 
 
 def _word(match: re.Match[str]) -> Word:
+    """Returns a word between spaces, with `(` in place of `-LRB-` and so on."""
     return Word(unescape_word(match[0]), match.start(), match.end())
 
 

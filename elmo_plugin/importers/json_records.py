@@ -38,18 +38,23 @@ def read_objects(file: str, text: str) -> Iterator[Record]:
     is not JSON, or has something other than objects.
     """
     for place, value in _values(file, text):
-        if isinstance(value, list) and [type(part) for part in value] == [str, dict]:
-            text, annotations = value  # an example of spaCy 2
-            value = {"text": text} | annotations
+        if _is_example_of_spacy(value):
+            text_of_example, annotations = value
+            value = {"text": text_of_example} | annotations
         if not isinstance(value, dict):
             raise ConfigurationError(f"{file}, {place}: expected a JSON object, got {value!r:.60}")
         yield Record(file, place, value)
 
 
+def _is_example_of_spacy(value: Any) -> bool:
+    """Returns whether a value is a text and its annotations, as spaCy 2 was trained with."""
+    return isinstance(value, list) and [type(part) for part in value] == [str, dict]
+
+
 def _values(file: str, text: str) -> Iterator[tuple[str, Any]]:
     """Yields the values of each line, or else of the whole text, with their places."""
     if not _is_lines(text):
-        yield from _values_of_one(file, _parse(text, file))
+        yield from _values_of_one(_parse(text, file))
         return
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -70,13 +75,14 @@ def _is_lines(text: str) -> bool:
 
 
 def _parse(text: str, place: str, is_line: bool = False) -> Any:
+    """Parses JSON, as `parse_json` does. Raises `ConfigurationError`, naming the place."""
     try:
         return parse_json(text, place, is_line=is_line, repeated_keys=True)
     except BiLmError as error:
         raise ConfigurationError(str(error)) from None
 
 
-def _values_of_one(file: str, content: Any) -> Iterator[tuple[str, Any]]:
+def _values_of_one(content: Any) -> Iterator[tuple[str, Any]]:
     """Yields the records that a whole file of JSON holds."""
     while isinstance(content, dict):
         key = _key_of_list(content)
@@ -84,8 +90,8 @@ def _values_of_one(file: str, content: Any) -> Iterator[tuple[str, Any]]:
             break
         content = content[key]
     if isinstance(content, dict) and _has_columns(content):
-        content = _rows_of_columns(file, content)
-    if isinstance(content, dict) or [type(part) for part in content] == [str, dict]:
+        content = _rows_of_columns(content)
+    if isinstance(content, dict) or _is_example_of_spacy(content):
         yield "line 1", content
         return
     for number, item in enumerate(content, start=1):
@@ -95,6 +101,7 @@ def _values_of_one(file: str, content: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _key_of_list(content: dict[str, Any]) -> str | None:
+    """Returns the key under which an object has the records, or `None` if it is a record."""
     if isinstance(content.get("rasa_nlu_data"), dict):
         return "rasa_nlu_data"
     names = list(_LISTS)
@@ -116,6 +123,7 @@ def _has_columns(content: dict[str, Any]) -> bool:
     return has_numbers and all(column.keys() == first for column in columns)
 
 
-def _rows_of_columns(file: str, content: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+def _rows_of_columns(content: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns the rows of a table of pandas: its columns have the same keys."""
     keys = next(iter(content.values())).keys()
     return [{name: column[key] for name, column in content.items()} for key in keys]

@@ -8,10 +8,11 @@ from elmo_plugin.importers.json_records import Record
 
 _ANNOTATIONS = ("annotations", "completions")  # the second until version 1.0
 
-_UNNAMED = ""
+_UNNAMED = ""  # the control of choices that do not say which
 
 
 def is_label_studio(fields: Mapping[str, Any]) -> bool:
+    """Returns whether a record is a task of Label Studio with annotations."""
     return isinstance(fields.get("data"), dict) and _annotations(fields) is not None
 
 
@@ -50,7 +51,7 @@ def _choices_by_control(fields: Mapping[str, Any]) -> Iterator[tuple[str, list[A
     by_control: dict[str, list[Any]] = {}
     for annotation in _annotations(fields) or []:
         if annotation.get("was_cancelled"):
-            continue
+            continue  # the annotator skipped the task
         for result in annotation.get("result") or []:
             value = result.get("value") if isinstance(result, dict) else None
             if isinstance(value, dict) and isinstance(value.get("choices"), list):

@@ -14,7 +14,7 @@ from elmo_plugin.importers.report import Unusable
 _WHOLE_NUMBER = re.compile(r"(-?\d+)(?:\.0+)?")
 _FRACTION = re.compile(r"-?\d*[.,]\d*[1-9]\d*")
 _LIKELY = 0.5  # a category of spaCy's `cats` is true above this
-_NO_LABEL = "-1"  # of Hugging Face's data sets
+_NO_LABEL = "-1"  # Hugging Face's data sets have it for a missing label
 
 
 def label_of(value: Any, names: Sequence[str] = ()) -> str:
@@ -29,8 +29,8 @@ def label_of(value: Any, names: Sequence[str] = ()) -> str:
     if isinstance(value, list):
         return _only_label(value, names)
     if isinstance(value, Mapping):
-        return _only_label(_chosen(value), names)
-    return _named(_text_of(value), names)
+        return _only_label(_chosen_categories(value), names)
+    return _with_name(_label_as_text(value), names)
 
 
 def text_of(value: Any, reason: str) -> str:
@@ -46,6 +46,7 @@ def text_of(value: Any, reason: str) -> str:
 
 
 def _only_label(values: Sequence[Any], names: Sequence[str]) -> str:
+    """Returns the label that all values have. Raises `Unusable` if there are several or none."""
     labels = {label_of(value, names) for value in values if not is_blank(value)}
     if not labels:
         raise Unusable("without a label")
@@ -59,7 +60,7 @@ def is_blank(value: Any) -> bool:
     return value is None or value in ("", [], {})
 
 
-def _chosen(categories: Mapping[str, Any]) -> list[Any]:
+def _chosen_categories(categories: Mapping[str, Any]) -> list[Any]:
     """Returns the true categories, or the choices of Label Studio's table."""
     if isinstance(categories.get("choices"), list):
         return list(categories["choices"])
@@ -70,7 +71,7 @@ def _chosen(categories: Mapping[str, Any]) -> list[Any]:
     return true
 
 
-def _text_of(value: Any) -> str:
+def _label_as_text(value: Any) -> str:
     """Returns a label as text: `1` for 1.0, and `true` for a truth value."""
     if value is None:
         raise Unusable("without a label")
@@ -85,7 +86,7 @@ def _text_of(value: Any) -> str:
     return whole[1] if whole else text
 
 
-def _named(label: str, names: Sequence[str]) -> str:
+def _with_name(label: str, names: Sequence[str]) -> str:
     """Returns the name of a label that is a number, if there are names."""
     if not names or label in names or label == _NO_LABEL:
         return label

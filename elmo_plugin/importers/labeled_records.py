@@ -98,7 +98,8 @@ def _records_of_objects(records: Sequence[Record], report: Report) -> list[Recor
         report.took("tasks of Label Studio")
         accepted = records_of_choices(accepted, LABEL)
     return [
-        record._replace(fields=_without_marks(flat_fields(record.fields))) for record in accepted
+        record._replace(fields=_without_byte_order_marks(flat_fields(record.fields)))
+        for record in accepted
     ]
 
 
@@ -115,7 +116,7 @@ def _rows_in_object(record: Record, report: Report) -> list[Record]:
     return [Record(record.file, f"item {number}", row) for number, row in enumerate(rows, start=1)]
 
 
-def _without_marks(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _without_byte_order_marks(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Returns fields without byte order marks, left over from joining files."""
     clean = {}
     for name, value in fields.items():
@@ -128,6 +129,7 @@ def _without_marks(fields: Mapping[str, Any]) -> dict[str, Any]:
 def _records_of_table(
     table: Table, options: ImportOptions, report: Report, usual: Mapping[str, Sequence[str]]
 ) -> list[Record]:
+    """Returns a record for each row, with the names of a header, or with numbers, as its keys."""
     rows = [row for row in table.rows if not row.is_blank]
     names = [str(number) for number in range(table.width)]
     if is_header(rows[0].fields, [row.fields for row in rows[1:]], options, usual):
@@ -135,7 +137,10 @@ def _records_of_table(
         rows = rows[1:]
     else:
         report.took("no header: columns are numbered from 0")
-    columns = [_values_of_column([row.fields[n] for row in rows]) for n in range(table.width)]
+    columns = []
+    for number in range(table.width):
+        cells = [row.fields[number] for row in rows]
+        columns.append(_values_of_column(cells))
     records = []
     for row, values in zip(rows, zip(*columns, strict=True), strict=True):
         fields = flat_fields(dict(zip(names, values, strict=True)))

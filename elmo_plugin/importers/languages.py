@@ -39,6 +39,7 @@ class _Counts:
     other_letters: int = 0
 
     def add(self, word: str) -> None:
+        """Counts a word and its letters."""
         lower = word.lower()
         self.different.add(lower)
         self.words += 1

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, NO_ANNOTATION, SKELETON
 from elmo_plugin.tasks.dataset_reader import Line
 
+_LEMMA = 6  # columns
+_FRAMESET = 7
 _LAST_COLUMN = re.compile(r"[-_]?|\S*[()*]\S*")
 _ARGUMENT = re.compile(r"\([^()]+\*|\*\S*\)")  # mentions have no `*` next to their brackets
 _TABS_HINT = "columns with spaces are separated by tabs, sentences by blank lines"
@@ -104,7 +106,8 @@ def check_words(rows: Sequence[Row], column: int) -> None:
 
 def is_predicate(row: Row) -> bool:
     """Returns whether a word has a lemma and a frameset."""
-    return row.columns[6] not in NO_ANNOTATION and row.columns[7] not in NO_ANNOTATION
+    has_lemma = row.columns[_LEMMA] not in NO_ANNOTATION
+    return has_lemma and row.columns[_FRAMESET] not in NO_ANNOTATION
 
 
 def has_coreference(rows: Sequence[Row]) -> bool:
@@ -115,10 +118,11 @@ def has_coreference(rows: Sequence[Row]) -> bool:
     last = [row.columns[-1] for row in rows]
     if any(_ARGUMENT.search(label) for label in last):
         return False
-    others = len(rows[0].columns) - FIXED_COLUMNS
-    if others == 0:
+    num_further_columns = len(rows[0].columns) - FIXED_COLUMNS
+    if num_further_columns == 0:  # the last one may be the named entities, with their `*`
         return not any("*" in label for label in last)
     has_brackets = any("(" in label or ")" in label for label in last)
-    if others > 0 and "*" in last and not has_brackets:
-        return others != sum(is_predicate(row) for row in rows)
+    if num_further_columns > 0 and "*" in last and not has_brackets:
+        num_predicates = sum(is_predicate(row) for row in rows)
+        return num_further_columns != num_predicates
     return True

@@ -136,6 +136,7 @@ class TagImporter(TaskImporter[TaggedSentence]):
     def _of_records(
         self, records: Iterable[Record], options: ImportOptions, report: Report
     ) -> Iterator[TaggedSentence]:
+        """Yields the sentences of records. Texts become words by spaCy's rules."""
         tokenizer = SpacyRulesTokenizer(options.language)
         yield from sentences_of_records(records, options, tokenizer, report)
 
@@ -204,10 +205,12 @@ class NerImporter(TagImporter):
 
 
 def _no_entities(file: str, tags: Sequence[str]) -> ConfigurationError:
+    """Returns the error that tags mark no entities, with the options that may help."""
     shown = ", ".join(sorted(set(tags))[:_MOST_TAGS])
     outside = outside_tag(tags)
     hint = ""
-    if not outside.isupper():  # no part of speech
+    # O needs no hint, and a frequent tag in capitals, such as NOUN, is a part of speech.
+    if not outside.isupper():
         hint = f", and {outside!r} as no entity"
     return ConfigurationError(
         f"{file}: tags such as {shown} mark no entities: `elmo import tag` takes tags of any kind, "

@@ -41,7 +41,10 @@ def parse_columns(arguments: Sequence[str], roles: Sequence[str]) -> dict[str, s
 
 
 def options_of(args: argparse.Namespace, roles: Sequence[str]) -> ImportOptions:
-    """Returns the options that a command line of `elmo import` has."""
+    """
+    Returns the options that a command line of `elmo import` has. Raises `ConfigurationError` if one
+    of them is malformed.
+    """
     separator = args.separator
     if separator in ("tab", "\\t"):
         separator = "\t"

@@ -84,7 +84,7 @@ class PairImporter(TaskImporter[Pair]):
                 f"{file}: the labels are 0, 1 and 2, and data sets number relations differently; "
                 "--label-names entailment neutral contradiction names them in this order"
             )
-        yield from ()
+        yield from ()  # nothing to say
 
     @overrides
     def write(self, examples: Sequence[Pair]) -> Iterator[str]:

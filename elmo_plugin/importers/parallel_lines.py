@@ -10,8 +10,10 @@ from elmo_plugin.importers.tagged_sentence import TaggedSentence
 
 def other_file(file: str) -> str | None:
     """Returns the file of tags beside a file of words, or `None`."""
+    if not file.endswith(".in"):
+        return None
     other = file.removesuffix("in") + "out"
-    return other if file.endswith(".in") and Path(other).exists() else None
+    return other if Path(other).exists() else None
 
 
 def parallel_sentences(
@@ -26,11 +28,13 @@ def parallel_sentences(
             f"{file}: expected as many lines as {other} has, got {len(words)} and {len(tags)}"
         )
     for number, (line, line_of_tags) in enumerate(zip(words, tags, strict=True), start=1):
-        in_line, tags_in_line = line.split(), line_of_tags.split()
-        if len(in_line) != len(tags_in_line):
+        words_in_line = line.split()
+        tags_in_line = line_of_tags.split()
+        if len(words_in_line) != len(tags_in_line):
             raise ConfigurationError(
                 f"{file}, line {number}: expected a tag for each word in {other}, got "
-                f"{len(in_line)} words and {len(tags_in_line)} tags"
+                f"{len(words_in_line)} words and {len(tags_in_line)} tags"
             )
-        if in_line:
-            yield TaggedSentence([f"line {number}"] * len(in_line), in_line, tags_in_line)
+        if words_in_line:
+            places = [f"line {number}"] * len(words_in_line)
+            yield TaggedSentence(places, words_in_line, tags_in_line)

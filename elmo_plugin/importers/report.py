@@ -9,7 +9,7 @@ _MOST_PLACES = 10  # that are listed
 
 
 class Unusable(ConfigurationError):
-    """An example cannot be used. The `reason`, such as "with a blank answer", counts it."""
+    """An example cannot be used. Reports count it by its `reason`, as "with a blank answer"."""
 
     def __init__(self, reason: str, message: str | None = None) -> None:
         super().__init__(message or reason)
@@ -35,6 +35,7 @@ class Report:
 
     @property
     def number_left_out(self) -> int:
+        """The number of examples that were left out for any reason."""
         return sum(len(places) for places in self.left_out.values())
 
     def lines(self, examples: str) -> Iterator[str]:

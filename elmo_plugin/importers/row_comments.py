@@ -22,20 +22,21 @@ def without_comments(rows: Rows) -> Rows:
     first = rows.index(words[0])
     last = rows.index(words[-1])
     has_blank_lines = None in rows[first:last]
-    left: Rows = []
+    kept: Rows = []
     for number, row in enumerate(rows):
         if row is None or not _has_hash(row):
-            left.append(row)
+            kept.append(row)
             continue
         is_title = number < first and known_header(row.fields) != []
         if is_title or _is_word(row.fields, values):
-            left.append(row)
+            kept.append(row)
         elif not has_blank_lines:
-            left.append(None)
-    return left
+            kept.append(None)
+    return kept
 
 
 def _has_hash(row: Row) -> bool:
+    """Returns whether a row begins with "#", as comments and some words do."""
     return row.fields[0].startswith("#")
 
 

@@ -28,18 +28,19 @@ def find_sentence_columns(names: Sequence[str], blocks: Sequence[Block]) -> dict
     for number, name in enumerate(names):
         if name.lower() in SENTENCE_NAMES:
             marks = _fill_down(columns[number])
-            return {number: marks} | _documents(columns[:number])
+            return {number: marks} | _columns_of_documents(columns[:number])
     begins = [number == 0 for block in blocks for number in range(len(block))]
     found: dict[int, list[str]] = {}
     for number, values in enumerate(columns):
+        # Of two columns, the second has the words or their tags.
         if len(columns) > 2 or (number == 0 and len(columns) == 2):
-            documents = _documents(columns[:number])
+            documents = _columns_of_documents(columns[:number])
             marks = _numbers_of_sentences(values, begins, documents.values())
             if marks:
                 found[number] = marks
     if found:
         finest = max(found, key=lambda number: _count_changes(found[number]))
-        return found | _documents(columns[:finest])
+        return found | _columns_of_documents(columns[:finest])
     for number, values in enumerate(columns):
         marks = _sentences_of_places(values)
         if not marks and len(columns) > 2:
@@ -47,7 +48,7 @@ def find_sentence_columns(names: Sequence[str], blocks: Sequence[Block]) -> dict
         if marks:
             return {number: marks}
     if len(columns) > 2 and len(blocks) == 1 and not any(_is_tag(value) for value in columns[0]):
-        return _documents(columns[:1])
+        return _columns_of_documents(columns[:1])
     return {}
 
 
@@ -66,6 +67,7 @@ def split_at_changes(blocks: Sequence[Block], marks: Sequence[Sequence[str]]) ->
 
 
 def _is_tag(value: str) -> bool:
+    """Returns whether a field looks like a tag of any kind."""
     return value in OUTSIDE_MARKS or is_word_class(value) or parse_tag(value) is not None
 
 
@@ -80,10 +82,11 @@ def _fill_down(values: Sequence[str]) -> list[str]:
 
 
 def _count_changes(marks: Sequence[str]) -> int:
+    """Returns how often a mark differs from the one before it."""
     return sum(before != after for before, after in pairwise(marks))
 
 
-def _documents(columns: Sequence[Sequence[str]]) -> dict[int, list[str]]:
+def _columns_of_documents(columns: Sequence[Sequence[str]]) -> dict[int, list[str]]:
     """Returns the columns with names of documents: each stands in several rows, all together."""
     found = {}
     for number, values in enumerate(columns):
@@ -108,7 +111,7 @@ def _numbers_of_sentences(
         return []
     if 2 * (_count_changes(filled) + 1) > len(filled):
         return []
-    numbers = [int(re.sub(r"\D", "", value.split(".")[0]) or -1) for value in filled]
+    numbers = [_number_in(value) for value in filled]
     has_blank_rows = sum(begins) > 1
     for row in range(1, len(numbers)):
         step = numbers[row] - numbers[row - 1]
@@ -118,6 +121,16 @@ def _numbers_of_sentences(
         if step < 0 or (has_blank_rows and step > 1):
             return []
     return filled
+
+
+def _number_in(value: str) -> int:
+    """
+    Returns the number in a field such as "Sentence: 12" or "12.0", where the zero does not count,
+    or -1 if the number stands behind a full stop.
+    """
+    before_point = value.split(".")[0]
+    digits = re.sub(r"\D", "", before_point)
+    return int(digits or -1)
 
 
 def _sentences_of_places(values: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ from elmo_plugin.importers.text import read_content
 
 
 def is_doc_bin(file: str) -> bool:
+    """Returns whether a file is called as spaCy 3 calls its documents."""
     return file.lower().endswith(".spacy")
 
 
@@ -54,7 +55,7 @@ def _sentences(doc: Doc, place: str, prefer_entities: bool) -> Iterator[TaggedSe
         tags = []
         for token in span:
             if token.is_space:
-                continue
+                continue  # spaCy keeps white space as a token
             words.append(token.text)
             if has_classes and not prefer_entities:
                 tags.append(token.tag_ or token.pos_)

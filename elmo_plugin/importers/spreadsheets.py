@@ -33,6 +33,7 @@ def read_spreadsheet(file: str, report: Report) -> pandas.DataFrame:
             left_out.append(repr(name))
             continue
         if parts:
+            # A blank row ends the last sentence of a sheet.
             blank = pandas.DataFrame([[""] * frame.shape[1]])
             parts.append(blank)
             frame = frame.iloc[1:]
@@ -82,12 +83,12 @@ def _fill_merged_cells(frame: pandas.DataFrame, sheet: Any) -> None:
     num_rows, num_columns = frame.shape
     for cells in sheet.merged_cells.ranges:
         if cells.min_col != cells.max_col or cells.max_col > num_columns:
-            continue
+            continue  # a title over several columns, or cells beside the table
         column = cells.min_col - 1
         first = cells.min_row - 1
         last = min(cells.max_row, num_rows)
         if first >= last:
-            continue
+            continue  # below the table
         value = frame.iat[first, column]
         if value.startswith("B-"):
             value = "I-" + value.removeprefix("B-")

@@ -45,8 +45,8 @@ class SquadImporter(TaskImporter[SquadExample]):
     def write(self, examples: Sequence[SquadExample]) -> Iterator[str]:
         yield '{"version": "1.1", "data": [\n'
         separator = ""
-        for title, articles in groupby(examples, key=lambda example: example.title):
-            yield separator + json.dumps(_article(title, articles), ensure_ascii=False)
+        for title, of_article in groupby(examples, key=lambda example: example.title):
+            yield separator + json.dumps(_article(title, of_article), ensure_ascii=False)
             separator = ",\n"
         yield "\n]}\n"
 
@@ -65,6 +65,7 @@ class SquadImporter(TaskImporter[SquadExample]):
 
 
 def _article(title: str, examples: Iterator[SquadExample]) -> dict[str, Any]:
+    """Returns an article of SQuAD's JSON, given the questions about it."""
     paragraphs = []
     for passage, questions in groupby(examples, key=lambda example: example.passage):
         items = []
@@ -80,8 +81,8 @@ def _article(title: str, examples: Iterator[SquadExample]) -> dict[str, Any]:
 
 def read_questions(file: str, options: ImportOptions, report: Report) -> Iterator[SquadExample]:
     """
-    Yields the questions of a file, those without answers too. The report has those that cannot be
-    used. Raises `ConfigurationError`, naming the file, if it is none of the known forms.
+    Yields the questions of a file, those without answers included. The report lists those that
+    cannot be used. Raises `ConfigurationError`, naming the file, if it is none of the known forms.
     """
     ids: set[str] = set()
     for raw in _raw_questions(file, options, report):
@@ -98,6 +99,7 @@ def read_questions(file: str, options: ImportOptions, report: Report) -> Iterato
 
 
 def _raw_questions(file: str, options: ImportOptions, report: Report) -> Iterator[RawQuestion]:
+    """Yields the questions of a file of any form, before they are checked."""
     if is_table_file(file):
         yield from questions_of_table(read_table(file, options, report), options)
         return
@@ -112,6 +114,7 @@ def _raw_questions(file: str, options: ImportOptions, report: Report) -> Iterato
 def _questions_of_record(
     record: Record, options: ImportOptions, report: Report
 ) -> Iterator[RawQuestion]:
+    """Yields the questions of a record of JSON, by the form that its keys show."""
     fields = record.fields
     if isinstance(fields.get("paragraphs"), list):
         report.took("articles with paragraphs, as SQuAD has them")

@@ -72,6 +72,7 @@ def questions_of_table(table: Table, options: ImportOptions) -> Iterator[RawQues
 
 def find_names(names: list[str], options: ImportOptions) -> dict[str, str]:
     """Returns the name of the field of each role: the one of `--column`, or the first usual one."""
+    # Of names that differ only in their case, the first counts.
     by_lower_case = {name.lower(): name for name in reversed(names)}
     found = {}
     for role, usual in _USUAL.items():
@@ -86,6 +87,7 @@ def find_names(names: list[str], options: ImportOptions) -> dict[str, str]:
 
 
 def _chosen_name(chosen: str, names: list[str]) -> str:
+    """Returns the name of a field that was chosen by its name, or by its number from 0."""
     if chosen in names:
         return chosen
     if chosen.isdecimal() and int(chosen) < len(names):

@@ -38,7 +38,7 @@ def _detected(question: dict[str, Any]) -> Any:
     for answer in detected:
         spans = answer.get("char_spans")
         if not is_list_of(spans, list) or not spans or not all(spans):
-            spans = [[None]]
+            spans = [[None]]  # one answer, whose place is not known
         for span in spans:
             answers.append({"text": answer.get("text"), "answer_start": span[0]})
     return answers

@@ -11,7 +11,7 @@ from elmo_plugin.importers.squad_question import RawQuestion
 def questions_of_passage(record: Record, options: ImportOptions) -> Iterator[RawQuestion]:
     """Yields the questions of a record; its own fields belong to each of them."""
     for number, item in enumerate(record.fields["qas"], start=1):
-        own = {name: value for name, value in record.fields.items() if name != "qas"}
+        fields = {name: value for name, value in record.fields.items() if name != "qas"}
         if isinstance(item, dict):
-            own |= item
-        yield question_of_fields(own, f"{record.place}, question {number}", options)
+            fields |= item
+        yield question_of_fields(fields, f"{record.place}, question {number}", options)

@@ -69,6 +69,7 @@ def checked_example(raw: RawQuestion, report: Report) -> SquadExample:
 
 
 def _identifier(raw: RawQuestion, report: Report) -> str | int:
+    """Returns the id of a question, or else its place."""
     if raw.id is None or raw.id == "":
         report.took("questions without an id have their places as ids")
         return raw.place
@@ -78,7 +79,7 @@ def _identifier(raw: RawQuestion, report: Report) -> str | int:
 
 
 def _flag(value: Any) -> bool:
-    """Returns a value that is true or false, also as text of a table."""
+    """Returns the truth value that a field has; in a table it is a text, such as "false"."""
     flag = _FLAGS.get(str(value).lower())
     if flag is None:
         raise Unusable('with a malformed "is_impossible"')
@@ -100,17 +101,17 @@ def _answers(value: Any) -> list[_Answer]:
     if isinstance(value, str):
         return [_Answer(value, None)]
     if isinstance(value, dict) and isinstance(value.get("text"), list):
-        value = _objects(value)
+        value = _objects_of_lists(value)
     if isinstance(value, dict):
         value = [value]
     if is_list_of(value, str):
         return [_Answer(text, None) for text in value]
     if not is_list_of(value, dict):
         raise Unusable('with malformed "answers"')
-    return [_answer(item) for item in value]
+    return [_answer_of_object(item) for item in value]
 
 
-def _objects(lists: dict[str, Any]) -> list[dict[str, Any]]:
+def _objects_of_lists(lists: dict[str, Any]) -> list[dict[str, Any]]:
     """Returns the objects whose fields are in lists, a list for each field."""
     texts = lists["text"]
     if isinstance(lists.get("char_spans"), list):
@@ -136,10 +137,13 @@ def _objects_of_spans(texts: list[Any], spans: list[Any]) -> list[dict[str, Any]
     return objects
 
 
-def _answer(item: dict[str, Any]) -> _Answer:
+def _answer_of_object(item: dict[str, Any]) -> _Answer:
+    """Returns the answer that an object describes, with its beginning if the object has one."""
     text = item.get("text")
     is_in_bytes = "answer_start" not in item and "start_byte" in item
-    start = item.get("start_byte") if is_in_bytes else item.get("answer_start")
+    start = item.get("answer_start")
+    if is_in_bytes:
+        start = item["start_byte"]
     if text is None and start is not None:
         raise Unusable("with the place of an answer, but without its text")
     if not isinstance(text, str):
@@ -149,4 +153,4 @@ def _answer(item: dict[str, Any]) -> _Answer:
     match = _START.fullmatch(str(start))
     if match is None:
         raise Unusable('with a malformed "answer_start"')
-    return _Answer(text, int(match[1]), is_in_bytes)
+    return _Answer(text, int(match[1]), is_start_in_bytes=is_in_bytes)

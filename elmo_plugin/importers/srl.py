@@ -27,7 +27,7 @@ from elmo_plugin.tasks.conll2012 import (
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 from elmo_plugin.tasks.srl.sentences import VERB, SrlSentence, sentence_of
 
-_PATTERNS = (*FOLDER_PATTERNS, "*.conllup", "*.conllu", "*.conll09", "*.jsonl", "*.json")
+_PATTERNS = (*FOLDER_PATTERNS, "*.conllup", "*.conllu", "*.jsonl", "*.json")
 """The names of files in a folder."""
 
 
@@ -40,18 +40,17 @@ class SrlImporter(TaskImporter[SrlExample]):
 
     @overrides
     def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[SrlExample]:
-        for path in files_in(
-            file, (*FOLDER_PATTERNS, "*.conllup", "*.conllu", "*.jsonl", "*.json")
-        ):
+        for path in files_in(file, _PATTERNS):
             yield from self._read_file(path, options, report)
 
     def _read_file(self, path: str, options: ImportOptions, report: Report) -> Iterator[SrlExample]:
+        """Yields the sentences of a file in any of the known forms."""
         lines = numbered_lines(path, options, report)
         sentences = _sentences_of_other_forms(path, lines, report)
         if sentences is None:
             report.took("the columns of CoNLL-2012")
             for example in read_srl_columns(lines, report):
-                sentence_of(example.words)  # raises errors of brackets and predicates
+                sentence_of(example.words)  # to raise its errors of brackets and predicates here
                 yield example
             return
         for line, sentence in sentences:
@@ -104,14 +103,15 @@ def _sentences_of_other_forms(
     if is_dependencies(lines):
         report.took("CoNLL-2009, or CoNLL-U with columns of predicates")
         return read_dependencies(lines, report)
-    lemmas = find_lemmas(lines)
-    if lemmas is None:
+    lemma_column = find_lemmas(lines)
+    if lemma_column is None:
         return None
-    report.took(f"the columns of CoNLL-2005, the lemmas of predicates in column {lemmas + 1}")
-    return read_conll2005(lines, lemmas)
+    report.took(f"the columns of CoNLL-2005, the lemmas of predicates in column {lemma_column + 1}")
+    return read_conll2005(lines, lemma_column)
 
 
 def _json_sentences(path: str, lines: Sequence[Line]) -> Iterator[tuple[Line, SrlSentence]]:
+    """Yields the sentence of each record, with a line that only says where it is."""
     text = "\n".join(line.text for line in lines)
     for number, record in enumerate(read_objects(path, text), start=1):
         yield Line("", path, number), sentence_in(record)

@@ -46,8 +46,9 @@ def read_srl_columns(lines: Iterable[Line], report: Report) -> Iterator[SrlExamp
 
 
 def _words_of(rows: Sequence[Row], report: Report) -> list[ConllWord]:
+    """Returns the words of a sentence, numbered from 0, with the columns of their arguments."""
     _check_columns(rows)
-    end = -1
+    end = -1  # the last column has the coreference
     if not has_coreference(rows):
         report.took("there is no column of coreference in some sentences")
         end = len(rows[0].columns)
@@ -85,6 +86,7 @@ def _is_shifted(rows: Sequence[Row]) -> bool:
 
 
 def _are_counting(numbers: Sequence[str]) -> bool:
+    """Returns whether each number is one more than the number before it."""
     if not all(number.isdecimal() for number in numbers):
         return False
     return all(int(after) == int(before) + 1 for before, after in pairwise(numbers))
@@ -95,28 +97,29 @@ def _with_one_verb_each(words: list[ConllWord], report: Report) -> list[ConllWor
     Returns the words with `(V*)` once in each column of arguments, if the sentence has as many
     lemmas with framesets: the first column belongs to the first of them, and so on.
     """
-    framed = [index for index, word in enumerate(words) if word.is_predicate]
+    # The positions of the words that have a lemma and a frameset.
+    predicates = [index for index, word in enumerate(words) if word.is_predicate]
     columns = list(zip(*(word.frames for word in words), strict=True))
-    if not columns or len(framed) != len(columns):
+    if not columns or len(predicates) != len(columns):
         return words
     mended = []
-    for own, labels in zip(framed, columns, strict=True):
-        mended.append(_with_one_verb(labels, own, framed, report))
+    for predicate, labels in zip(predicates, columns, strict=True):
+        mended.append(_with_one_verb(labels, predicate, predicates, report))
     rows = zip(*mended, strict=True)
     return [word._replace(frames=labels) for word, labels in zip(words, rows, strict=True)]
 
 
 def _with_one_verb(
-    labels: Sequence[str], own: int, framed: Sequence[int], report: Report
+    labels: Sequence[str], predicate: int, predicates: Sequence[int], report: Report
 ) -> list[str]:
-    """Returns a column with `(V*)` at its `own` predicate, and at no other of the sentence."""
+    """Returns a column with `(V*)` at its predicate, and at no other of the sentence."""
     mended = list(labels)
     verbs = {index for index, label in enumerate(labels) if label.startswith("(V*")}
-    if not verbs and labels[own] == "*":
-        mended[own] = _VERB
+    if not verbs and labels[predicate] == "*":
+        mended[predicate] = _VERB
         report.took("predicates without (V*) are the words with a lemma and a frameset")
-    elif len(verbs) > 1 and own in verbs and verbs <= set(framed):
-        for other in verbs - {own}:
+    elif len(verbs) > 1 and predicate in verbs and verbs <= set(predicates):
+        for other in verbs - {predicate}:
             mended[other] = labels[other].replace(_VERB, "*")
         report.took(
             "each column of arguments has (V*) at all predicates of a sentence, as WebAnno "

@@ -28,14 +28,15 @@ def find_lemmas(lines: Sequence[Line]) -> int | None:
             return None
         for number, column in enumerate(columns):
             if column.startswith(_VERB):
-                has_column_before = number > 0
-                return number - 1 if has_column_before else None
+                if number == 0:
+                    return None
+                return number - 1
     return None
 
 
-def read_conll2005(lines: Sequence[Line], lemmas: int) -> Iterator[tuple[Line, SrlSentence]]:
+def read_conll2005(lines: Sequence[Line], lemma_column: int) -> Iterator[tuple[Line, SrlSentence]]:
     """
-    Yields the first line of each sentence, and the sentence, given the column of `lemmas`.
+    Yields the first line of each sentence, and the sentence, given the column of the lemmas.
 
     Raises `ConfigurationError`, naming file and line, if the words are missing, or a column
     of arguments is malformed.
@@ -45,12 +46,12 @@ def read_conll2005(lines: Sequence[Line], lemmas: int) -> Iterator[tuple[Line, S
         if not rows:
             continue
         first = rows[0].line
-        if lemmas == 0:
+        if lemma_column == 0:
             raise first.error(
                 "expected the words before the lemmas of predicates, got propositions alone; "
                 "`paste words props` joins the two files"
             )
         check_lengths(rows)
         words = [row.columns[0] for row in rows]
-        propositions = [Row(row.line, row.columns[lemmas:]) for row in rows]
+        propositions = [Row(row.line, row.columns[lemma_column:]) for row in rows]
         yield first, proposition_sentence(propositions)._replace(words=words)

@@ -49,7 +49,9 @@ def read_dependencies(lines: Sequence[Line], report: Report) -> Iterator[tuple[L
 
 
 def _sentence_of(rows: Sequence[Row], report: Report) -> SrlSentence:
+    """Returns the sentence of some rows. Raises errors as `read_dependencies` does."""
     column = _column_of_predicates(rows)
+    # The positions of the predicates: words with a frameset.
     framed = [index for index, row in enumerate(rows) if _is_marked(row.columns[column])]
     width = len(rows[0].columns)
     num_arguments = width - column - 1
@@ -57,6 +59,7 @@ def _sentence_of(rows: Sequence[Row], report: Report) -> SrlSentence:
     if num_arguments != len(framed) and not has_blank_column:
         raise _other_number(rows[0].line, len(framed), num_arguments)
     predicates = []
+    # A blank column without a predicate, see above, is left over.
     for word, arguments in zip(framed, range(column + 1, width), strict=False):
         labels = [row.columns[arguments] for row in rows]
         lemma = rows[word].columns[column].partition(".")[0]
@@ -66,6 +69,7 @@ def _sentence_of(rows: Sequence[Row], report: Report) -> SrlSentence:
 
 
 def _other_number(line: Line, predicates: int, columns: int) -> ConfigurationError:
+    """Returns the error that predicates and columns of arguments differ in number."""
     return line.error(
         f"the sentence that begins here has {predicates} predicates, but {columns} columns of "
         "arguments"
@@ -79,8 +83,11 @@ def _column_of_predicates(rows: Sequence[Row]) -> int:
         column = _FIXED_COLUMNS_2009
     flags = {row.columns[column] for row in rows}
     has_flags = flags <= _FLAGS and len(rows[0].columns) > column + 1
-    next_column = {row.columns[column + 1] for row in rows} if has_flags else set()
-    if has_flags and ("Y" in flags or next_column <= {"_"}):
+    if not has_flags:
+        return column
+    next_column = {row.columns[column + 1] for row in rows}
+    # A column of `_` alone may be flags too: then the framesets, behind it, are all `_`.
+    if "Y" in flags or next_column <= {"_"}:
         return column + 1
     return column
 
@@ -97,6 +104,7 @@ def _is_conll2009(rows: Sequence[Row]) -> bool:
 
 
 def _is_marked(cell: str) -> bool:
+    """Returns whether a cell has an annotation."""
     return cell not in NO_ANNOTATION
 
 

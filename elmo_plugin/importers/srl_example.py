@@ -17,10 +17,12 @@ class SrlExample(NamedTuple):
 
     @property
     def document(self) -> str:
+        """The name of the document."""
         return self.words[0].document
 
     @property
     def part(self) -> str:
+        """The part of the document."""
         return self.words[0].part
 
 
@@ -51,6 +53,7 @@ def example_of(sentence: SrlSentence, line: Line) -> SrlExample:
 
 
 def _check_verb(predicate: Predicate, words: list[str], line: Line) -> None:
+    """Raises `Unusable` if a predicate has not just one `V`."""
     verbs = [argument for argument in predicate.arguments if argument.label == VERB]
     word = words[predicate.word]
     if not verbs:

@@ -32,6 +32,7 @@ def sentence_in(record: Record) -> SrlSentence:
 
 
 def _words_in(fields: dict[str, Any]) -> list[str]:
+    """Returns the words of a record. Raises `BiLmError` if it lacks them, or one is empty."""
     words: Any = fields.get("words")
     if is_list_of(words, str):
         words = [word.replace(BYTE_ORDER_MARK, "") for word in words]
@@ -41,6 +42,7 @@ def _words_in(fields: dict[str, Any]) -> list[str]:
 
 
 def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
+    """Returns the predicate of a frame. Raises `BiLmError` if its place is missing or wrong."""
     arguments = _arguments(frame, words)
     verbs = [argument for argument in arguments if argument.label == VERB]
     index = frame.get("index")
@@ -54,6 +56,7 @@ def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
         raise BiLmError(
             f"V is not at its predicate, {words[index]!r}, but at {words[verbs[0].start]!r}"
         )
+    # Roles may leave out the predicate itself.
     if not any(start <= index < end for start, end, _ in arguments):
         arguments.append(Span(index, index + 1, VERB))
     lemma = str(frame.get("lemma") or words[index])
@@ -61,6 +64,7 @@ def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
 
 
 def _arguments(frame: dict[str, Any], words: list[str]) -> list[Span]:
+    """Returns the arguments of a frame, from its roles or from its tags in BIO."""
     tags: Any = frame.get("tags")
     roles = frame.get("roles")
     if tags is None and isinstance(roles, list):
@@ -77,6 +81,7 @@ def _arguments(frame: dict[str, Any], words: list[str]) -> list[Span]:
 
 
 def _argument(role: Any, words: list[str]) -> Span:
+    """Returns the argument of a role. Raises `BiLmError` if the role has another shape."""
     fields = role if isinstance(role, dict) else {}
     name = fields.get("role")
     start = fields.get("start_word", fields.get("start"))
@@ -86,7 +91,11 @@ def _argument(role: Any, words: list[str]) -> Span:
             'expected a role such as {"role": "ARG0", "start_word": 0, "end_word": 2}, got '
             f"{role!r:.100}"
         )
-    shorter, longer = " ".join(words[start:end]), " ".join(words[start : end + 1])
-    if fields.get("text") == longer != shorter:
-        raise BiLmError(f"expected the end to be after the last word of {longer!r}, got {end}")
+    covered = " ".join(words[start:end])
+    with_next_word = " ".join(words[start : end + 1])
+    # A text with one word more shows that `end` is the last word, not the one after it.
+    if fields.get("text") == with_next_word and with_next_word != covered:
+        raise BiLmError(
+            f"expected the end to be after the last word of {with_next_word!r}, got {end}"
+        )
     return Span(start, end, name)

@@ -50,6 +50,7 @@ def read_universal(lines: Sequence[Line]) -> Iterator[tuple[Line, SrlSentence]]:
 
 
 def _sentence_of(rows: Sequence[Row], names: Sequence[str]) -> SrlSentence:
+    """Returns the sentence of some rows. Raises errors as `read_universal` does."""
     words = []
     predicates = []
     for index, row in enumerate(rows):
@@ -61,7 +62,7 @@ def _sentence_of(rows: Sequence[Row], names: Sequence[str]) -> SrlSentence:
             )
         words.append(columns.form)
         if columns.predicate in NO_ANNOTATION:
-            continue
+            continue  # an ordinary word
         arguments = _arguments_of(columns, row.line)
         if not any(start <= index < end for start, end, _ in arguments):
             arguments.append(Span(index, index + 1, VERB))
@@ -72,6 +73,7 @@ def _sentence_of(rows: Sequence[Row], names: Sequence[str]) -> SrlSentence:
 
 
 def _read_columns(row: Row, names: Sequence[str]) -> _Columns:
+    """Returns the columns of a row that are read, given the names of all columns."""
     if len(row.columns) != len(names):
         raise row.line.error(
             f"expected {len(names)} columns ({', '.join(names)}), got {len(row.columns)}"
@@ -80,6 +82,7 @@ def _read_columns(row: Row, names: Sequence[str]) -> _Columns:
 
 
 def _arguments_of(columns: _Columns, line: Line) -> list[Span]:
+    """Returns the arguments of a predicate, from spans such as `A0:1-1|A1:3-7`."""
     if _SPAN.sub("", columns.arguments).strip("|_"):
         raise line.error(f"expected arguments such as A0:1-1|A1:3-7, got {columns.arguments!r}")
     return [

@@ -27,18 +27,20 @@ def is_header(
     columns = [[row[number] for row in rest] for number in range(len(first))]
     label_columns = [number for number, column in enumerate(columns) if may_be_labels(column)]
     if any(first[number] in columns[number] for number in label_columns):
-        return False  # its label is one of the others
+        return False  # it has a label that occurs below, so it is a row of data
     if not _look_alike(first):
         return False
     return any(map(_is_unlike_texts, first, columns))
 
 
 def _has_usual_name(first: Sequence[str], usual: Mapping[str, Sequence[str]]) -> bool:
+    """Returns whether a field is a usual name, in any case, for one of the roles."""
     known = {name.lower() for names in usual.values() for name in names}
     return any(field.lower() in known for field in first)
 
 
 def _has_chosen_names(first: Sequence[str], options: ImportOptions) -> bool:
+    """Returns whether all names that `--column` chooses are in a row."""
     chosen = [name for name in options.columns.values() if not name.isdecimal()]
     return bool(chosen) and set(chosen) <= set(first)
 

@@ -105,4 +105,5 @@ def _has_lone_marks(text: str, separator: str, quote: str) -> bool:
 
 
 def _is_in_apostrophes(line: str) -> bool:
+    """Returns whether a line begins and ends with an apostrophe, as if it were a quotation mark."""
     return len(line) > 1 and line.startswith("'") and line.endswith("'")

@@ -32,6 +32,7 @@ class Row(NamedTuple):
 
     @property
     def is_blank(self) -> bool:
+        """Whether all fields are empty."""
         return not any(self.fields)
 
 
@@ -43,6 +44,7 @@ class Table(NamedTuple):
 
     @property
     def width(self) -> int:
+        """The number of columns."""
         return len(self.rows[0].fields)
 
     def column(self, number: int) -> list[str]:
@@ -105,8 +107,10 @@ def _of_frame(file: str, frame: pandas.DataFrame, report: Report) -> Table:
     rows = []
     line = 1
     for values in frame.itertuples(index=False, name=None):
+        # Fields that a row lacks are not text, but NaN.
         fields = tuple(value for value in values if isinstance(value, str))
         place = f"line {line}"
+        # A field in quotation marks may have line ends in it.
         line += 1 + sum(field.count("\n") for field in fields)
         if not any(field.strip() for field in fields):
             fields = ("",) * width

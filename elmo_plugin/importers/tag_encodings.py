@@ -98,6 +98,10 @@ def to_bio(
 def _meanings(
     file: str, sentences: Sequence[TaggedSentence], values: Set[str]
 ) -> dict[str, EntityTag]:
+    """
+    Returns the meaning of each tag. Raises `ConfigurationError`, naming file and line, for the first
+    one that means nothing.
+    """
     tags = parse_tags(values)
     if tags is not None:
         return tags | {"O": OUTSIDE}
@@ -110,7 +114,7 @@ def _meanings(
                     "takes types without a letter, --column tag=NAME another column, and `elmo "
                     "import tag` tags of any kind"
                 )
-    raise AssertionError("a tag without a meaning is in a sentence")
+    raise AssertionError("one of the sentences has the tag that means nothing")
 
 
 def _legal_encoding(
@@ -119,7 +123,10 @@ def _legal_encoding(
     meanings: dict[str, EntityTag],
     chosen: str | None,
 ) -> str:
-    """Returns the chosen encoding, or those in which all tags are legal."""
+    """
+    Returns the chosen encoding, or those in which all tags are legal. Raises `ConfigurationError`,
+    naming file and line, if a tag is illegal in the chosen one, or in every encoding.
+    """
     if chosen == MIXED:
         return MIXED
     pairs = {pair for sentence in sentences for pair in _pairs(sentence)}
@@ -138,13 +145,13 @@ def _legal_encoding(
         letters = {tag.letter for tag in meanings.values()} - {"O"}
         with_letters = [name for name in ENCODINGS if letters <= set(ENCODINGS[name])]
         chosen = min(with_letters or list(ENCODINGS), key=lambda name: len(illegal[name]))
-    reads = MIXED
+    readable_as = MIXED
     if legal:
-        reads = legal[0]
+        readable_as = legal[0]
     place, before, tag = _first_place(sentences, illegal[chosen])
     raise ConfigurationError(
         f"{file}, {place}: expected tags in {chosen}, got {tag!r} after {before!r}; --tags "
-        f"{reads} reads this file"
+        f"{readable_as} reads this file"
     )
 
 
@@ -155,11 +162,12 @@ def _first_place(
     for sentence in sentences:
         for number, pair in enumerate(_pairs(sentence)):
             if pair in wrong:
+                # The pair of the last tag and the end of the sentence is at the last word.
                 last = len(sentence.places) - 1
                 return sentence.places[min(number, last)], *pair
-    raise AssertionError("a pair of tags is in a sentence")
+    raise AssertionError("one of the sentences has the pair of tags that is wrong")
 
 
 def _pairs(sentence: TaggedSentence) -> Iterator[tuple[str, str]]:
-    """Yields each tag with the one before it; the boundaries are as words outside."""
+    """Yields each tag with the one before it. The sentence's ends count as words with the tag O."""
     return pairwise(["O", *sentence.tags, "O"])

@@ -60,6 +60,7 @@ def _are_sentences(rows: Sequence[Row]) -> bool:
 
 
 def _has_tags_of_another(fields: Sequence[str], number: int) -> bool:
+    """Returns whether a field has a tag for each word of another field."""
     for other, text in enumerate(fields):
         if other != number and words_and_tags(text, fields[number]) is not None:
             return True
@@ -107,7 +108,7 @@ def _with_underscores(tag: str) -> str:
     words = tag.split(" ")
     if len(words) > _MOST_WORDS_OF_TYPE or not all(word.isalpha() for word in words):
         return tag
-    if any(is_word_class(word) for word in words):  # two tags, between a space
+    if any(is_word_class(word) for word in words):  # two tags with a space between them
         return tag
     return "_".join(words)
 
@@ -123,7 +124,7 @@ def _find_columns(
     if chosen_word is not None:
         word = finder.resolve(chosen_word, "word")
     if chosen_tag is None:
-        tag = finder.find_tags(word, prefer_entities)
+        tag = finder.find_tags(word, prefer_entities=prefer_entities)
     else:
         tag = finder.resolve(chosen_tag, "tag")
     if word is None:
@@ -135,7 +136,7 @@ def _find_columns(
 
 def check_rows(table: Table, report: Report) -> None:
     """Raises `ConfigurationError`, naming file and line, if a row of words was left out."""
-    for reason, places in report.left_out.items():
+    for reason, places in report.left_out.items():  # the first one is enough for an error
         raise ConfigurationError(
             f"{table.file}, {places[0]}: a row {reason}; --separator names what separates them"
         )

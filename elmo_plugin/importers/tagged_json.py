@@ -98,7 +98,7 @@ def find_keys(records: Sequence[Record], options: ImportOptions) -> Keys:
         names = (*_SPAN_NAMES, *_TAG_NAMES)
     tags = options.columns.get("tag") or _find_key(known, names)
     if tags is None and is_text and len(records) > 1 and _may_lack_entities(records):
-        return Keys(words, "spans")
+        return Keys(words, "spans")  # Prodigy's key, though no record has entities
     if tags is None or tags not in known:
         raise _missing(records[0], known, "tag", tags, names[0])
     return Keys(words, tags)
@@ -135,6 +135,7 @@ def _may_lack_entities(records: Sequence[Record]) -> bool:
 def _missing(
     record: Record, known: Mapping[str, Any], role: str, name: str | None, usual: str
 ) -> Exception:
+    """Returns the error that a role lacks its key, be it the chosen `name` or a usual one."""
     expected = f"such as {usual!r}"
     if name:
         expected = repr(name)
@@ -165,7 +166,7 @@ def _sentence(
         )
     if not words:
         raise Unusable("without a word", "the list is empty")
-    named = [_name(record, tag, labels) for tag in tags]
+    named = [_name_of_tag(record, tag, labels) for tag in tags]
     return TaggedSentence([record.place] * len(words), [word.strip(" ") for word in words], named)
 
 
@@ -205,7 +206,8 @@ def _words_of(record: Record, text: str, tokenizer: RawTextTokenizer) -> list[Wo
     return words
 
 
-def _name(record: Record, tag: object, labels: Sequence[str]) -> str:
+def _name_of_tag(record: Record, tag: object, labels: Sequence[str]) -> str:
+    """Returns a tag as text: a number has its name in `labels`."""
     if isinstance(tag, str):
         return tag.strip()
     if type(tag) is not int:
@@ -219,16 +221,17 @@ def _name(record: Record, tag: object, labels: Sequence[str]) -> str:
 
 def as_list(value: Any) -> Any:
     """
-    Returns the list that a field of a table has as text, as JSON, Python or numpy print it, or the
-    value.
+    Returns the list that a field of a table has as text, as JSON, Python or numpy print it. Any
+    other value is returned unchanged.
     """
     if not isinstance(value, str) or not value.startswith("["):
         return value
     try:
         return json.loads(value)
     except ValueError:
-        pass
-    if _ITEM_OF_LIST.sub("", value).strip("[], \n\r"):
+        pass  # not JSON, but it may be Python's or numpy's
+    between_items = _ITEM_OF_LIST.sub("", value)
+    if between_items.strip("[], \n\r"):
         return value
     items: list[str | int] = []
     for text, quoted, number in _ITEM_OF_LIST.findall(value):

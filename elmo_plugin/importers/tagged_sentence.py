@@ -8,9 +8,11 @@ from elmo_plugin.tasks.spans import parse_tag
 
 class TaggedSentence(NamedTuple):
     """
-    places: of the words in the file, such as "line 7"
-    words, tags: as many of both
-    document: its name, if the file has some
+    The words of a sentence and their tags.
+
+    places: where each word stands in the file, such as "line 7"
+    words, tags: a tag for each word
+    document: the name of the sentence's document, if the file names documents
     """
 
     places: Sequence[str]

@@ -23,7 +23,7 @@ _NOT_WESTERN = re.compile(
     r"|(?<=\w)[¿¡]|[À-ÿ]{4}"
 )
 _SYMBOL_IN_WORD = re.compile(r"[^\W\d_][³¹²º¼½¾£¤¥¦§¨¯¸±×÷]|[³¹£¤¥¦¯¸±×÷][^\W\d_]")  # noqa: RUF001
-_OTHERS = [
+_OTHER_ENCODINGS = [
     "cp1250",
     "cp1251",
     "cp1253",
@@ -64,7 +64,7 @@ def read_text(file: str, options: ImportOptions, report: Report) -> str:
     content = read_content(file)
     encoding = options.encoding or _known_encoding(file, content)
     if encoding is None:
-        encoding = _guess(file, content)
+        encoding = _guess_encoding(file, content)
         report.took(f"the text is not UTF-8 and was read as {encoding} (--encoding names another)")
     try:
         text = content.decode(encoding)
@@ -129,7 +129,7 @@ def _known_encoding(file: str, content: bytes) -> str | None:
     return "utf-8"
 
 
-def _guess(file: str, content: bytes) -> str:
+def _guess_encoding(file: str, content: bytes) -> str:
     """
     Returns the encoding of a text that is not UTF-8. Raises `ConfigurationError`, naming the file
     and the option, if it may be in several, as letters such as ş and ž have the same byte.
@@ -137,7 +137,7 @@ def _guess(file: str, content: bytes) -> str:
     western = content.decode(_WESTERN, "replace")
     if not _NOT_WESTERN.search(western):
         return _WESTERN
-    matches = from_bytes(content, cp_isolation=_OTHERS)
+    matches = from_bytes(content, cp_isolation=_OTHER_ENCODINGS)
     likely = [match for match in matches if not _SYMBOL_IN_WORD.search(str(match))]
     if not likely:
         raise ConfigurationError(f"{file}: not UTF-8 text; --encoding names another, as cp1252")

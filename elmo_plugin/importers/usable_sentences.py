@@ -56,15 +56,16 @@ def _check_spaces(file: str, sentences: Sequence[TaggedSentence]) -> None:
         for place, word in zip(sentence.places, sentence.words, strict=True):
             num_words += 1
             if word.count(" ") > _MOST_SPACES:
-                raise _is_text(f"{file}, {place}", word)
+                raise _text_for_word(f"{file}, {place}", word)
             if " " in word:
                 with_spaces.append((place, word))
     if 2 * len(with_spaces) > num_words:
         place, word = with_spaces[0]
-        raise _is_text(f"{file}, {place}", word)
+        raise _text_for_word(f"{file}, {place}", word)
 
 
-def _is_text(where: str, word: str) -> ConfigurationError:
+def _text_for_word(where: str, word: str) -> ConfigurationError:
+    """Returns the error that a whole text stands in place of a word."""
     return ConfigurationError(
         f"{where}: expected words, got a whole text, {word!r:.60}; it must be split into words, "
         "each with its tag, or --column word=NAME chooses another column"
@@ -89,11 +90,13 @@ def _without_blank_words(sentence: TaggedSentence, report: Report) -> TaggedSent
 
 
 def _check_word(where: str, word: str) -> None:
+    """Raises `ConfigurationError` for a text without spaces, such as a sentence in Chinese."""
     if len(SEPARATE.findall(word)) > _MOST_CHARACTERS:
-        raise _is_text(where, word)
+        raise _text_for_word(where, word)
 
 
 def _check_tag(where: str, tag: str) -> None:
+    """Raises `ConfigurationError` for the tags of a sentence, or for several tags of one word."""
     if " " in tag or tag.startswith(("[", "(")):
         raise ConfigurationError(
             f"{where}: expected a word and its tag in each line, got the tag {tag!r:.50}; "

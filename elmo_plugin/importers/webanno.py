@@ -34,6 +34,7 @@ class _Row(NamedTuple):
 
 
 def is_webanno(lines: Sequence[str]) -> bool:
+    """Returns whether the first line names the format."""
     return bool(lines) and lines[0].startswith(_FORMAT)
 
 
@@ -101,10 +102,14 @@ def _find_column(file: str, names: dict[int, str], rows: Sequence[_Row], chosen:
 
 
 def _sentence(file: str, rows: Sequence[_Row], column: int) -> TaggedSentence:
+    """
+    Returns the sentence of some rows, with the entities of a column in BIO. Raises
+    `ConfigurationError`, naming file and line, if a word is in two of them.
+    """
     places = []
     words = []
     tags = []
-    last = ""
+    last_field = ""
     for row in rows:
         field = "_"
         if column < len(row.fields):
@@ -119,16 +124,17 @@ def _sentence(file: str, rows: Sequence[_Row], column: int) -> TaggedSentence:
         match = _LABEL.fullmatch(field)
         if field in _NONE or match is None:
             tags.append("O")
-            last = ""
+            last_field = ""
             continue
         letter = "B"
-        if match["number"] is not None and field == last:
+        if match["number"] is not None and field == last_field:
             letter = "I"
         label = "_".join(_without_escapes(match["label"]).split())
         tags.append(f"{letter}-{label}")
-        last = field
+        last_field = field
     return TaggedSentence(places, words, tags)
 
 
 def _without_escapes(text: str) -> str:
+    """Returns a text without the backslashes before characters that the format uses."""
     return _ESCAPED.sub(r"\1", text)

@@ -118,6 +118,7 @@ def _is_boundary(text: str) -> bool:
 
 
 def _has_document_mark(text: str) -> bool:
+    """Returns whether a line has CoNLL-2003's mark of a document, perhaps behind its number."""
     return text.lstrip("0123456789\t ").startswith(_DOCUMENT)
 
 
@@ -127,12 +128,14 @@ def _begins_document(text: str) -> bool:
 
 
 def _split(text: str, at_tabs: bool) -> tuple[str, ...]:
+    """Returns the fields of a line."""
     if at_tabs:
         return tuple(field.strip(" ") for field in text.split("\t"))
     return tuple(_NOT_SPACES.findall(text))
 
 
 def _usual_width(rows: Rows) -> int:
+    """Returns the number of columns that most rows have, or 0 if there are none."""
     lengths = Counter(len(row.fields) for row in rows if row is not None)
     if not lengths:
         return 0
@@ -141,6 +144,7 @@ def _usual_width(rows: Rows) -> int:
 
 
 def _check_widths(file: str, rows: Rows, width: int) -> None:
+    """Raises `ConfigurationError`, naming file and line, for a row of another length."""
     for row in rows:
         if row is not None and len(row.fields) != width:
             raise ConfigurationError(
@@ -176,6 +180,7 @@ def _split_header(rows: Rows, chosen: Collection[str] = ()) -> tuple[list[str], 
 
 
 def _columns(file: str, names: list[str], rows: Rows) -> WordColumns:
+    """Returns the columns of rows without a header, and where their sentences end."""
     names, rows = add_columns_of_keys(names, rows)
     blocks: list[Block] = [[]]
     for row in rows:
@@ -195,5 +200,5 @@ def _without_contracted_words(blocks: Sequence[Block]) -> list[Block]:
     are_numbers = all(_WORD_NUMBER.fullmatch(number) for number in numbers)
     if not are_numbers or not any(number.isdigit() for number in numbers):
         return list(blocks)
-    left = [[row for row in block if row.fields[0].isdigit()] for block in blocks]
-    return [block for block in left if block]
+    without_them = [[row for row in block if row.fields[0].isdigit()] for block in blocks]
+    return [block for block in without_them if block]

@@ -31,6 +31,7 @@ def without_prefixes(sentences: Sequence[TaggedSentence], report: Report) -> lis
 
 
 def _are_prefixes(prefixes: Set[str], words: Set[str]) -> bool:
+    """Returns whether these are prefixes: languages only, or one alone at more than two words."""
     if "" in prefixes:
         return False
     if all(_LANGUAGE.fullmatch(prefix) for prefix in prefixes):

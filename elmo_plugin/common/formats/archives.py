@@ -19,7 +19,7 @@ MAX_BYTES = 2**31  # that any archive may unpack to
 MAX_RATIO = 100  # of unpacked to packed size, for larger archives; weights have about 1.1
 MAX_SMALL_MEMBER = 2**27  # bytes of a file of a zip archive, at any ratio
 MAX_MEMBERS = 10_000
-_READ = 2**20  # bytes at a time
+_READ_SIZE = 2**20  # bytes at a time
 # Headers that hold a long name or attributes, and the most bytes that one may have. Headers for all
 # members are copied with each member, so there may be only a few of them.
 _MAX_HEADER = 2**16
@@ -37,11 +37,11 @@ def read_members(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str
     the archive is damaged, too large, or has anything but files and folders inside it.
     """
     contents = {}
-    with _naming(path):
+    with _errors_name(path):
         for name, file in _files(Path(path)):
             if is_wanted(name):
                 # Read in pieces, because the size in a header may be forged.
-                pieces = iter(partial(file.read, _READ), b"")
+                pieces = iter(partial(file.read, _READ_SIZE), b"")
                 contents[name] = b"".join(pieces)
     return contents
 
@@ -50,7 +50,7 @@ def unpack(path: str | Path, folder: str | Path) -> None:
     """
     Unpacks an archive into a folder, and writes nothing outside it. Raises as `read_members` does.
     """
-    with _naming(path):
+    with _errors_name(path):
         for name, file in _files(Path(path)):
             target = Path(folder) / name
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ class ZippedPath(zipfile.Path):
     @classmethod
     def folders(cls, path: Path) -> "list[ZippedPath]":
         """Returns the folders that have files, without those that macOS adds to an archive."""
-        with _naming(path, "zip"):
+        with _errors_name(path, "zip"):
             archive = zipfile.ZipFile(path)
             names = Counter(archive.namelist())
             if len(names) > MAX_MEMBERS:
@@ -102,7 +102,7 @@ class ZippedPath(zipfile.Path):
     def _content(self) -> bytes:
         if not self.is_file():
             raise FileNotFoundError(str(self))
-        with _naming(str(self.root.filename), "zip"):
+        with _errors_name(str(self.root.filename), "zip"):
             member = self.root.getinfo(self.at)
             is_encrypted = member.flag_bits & 1
             unix_mode = member.external_attr >> 16
@@ -121,8 +121,8 @@ AnyPath = Path | zipfile.Path
 
 
 @contextmanager
-def _naming(path: str | Path, kind: str = "tar") -> Iterator[None]:
-    """Turns all errors of reading an archive into a `BiLmError` that names it."""
+def _errors_name(path: str | Path, kind: str = "tar") -> Iterator[None]:
+    """Turns every error within the block into a `BiLmError` that names the archive."""
     if not Path(path).is_file():
         raise BiLmError(f"archive {path}: file not found")
     try:
@@ -158,26 +158,29 @@ def _files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
             unpacked = gzip.GzipFile(fileobj=raw)
         limit = max(MAX_BYTES, MAX_RATIO * path.stat().st_size)
         stream: Any = _LimitedStream(unpacked, limit)
-        with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member, bufsize=_READ) as archive:
+        with tarfile.open(
+            fileobj=stream, mode="r|", tarinfo=_Member, bufsize=_READ_SIZE
+        ) as archive:
             for number, member in enumerate(archive):
                 if number >= MAX_MEMBERS:
                     raise BiLmError(f"too many files: more than {MAX_MEMBERS:,}")
                 archive.members.clear()  # type: ignore[attr-defined]  # it would keep every name and attribute
                 _check_name(member.name)
-                name = PureWindowsPath(member.name)  # it also splits at `\`
-                if name.anchor or ".." in name.parts or "\0" in member.name:
+                windows_path = PureWindowsPath(member.name)  # it splits at `/` and at `\`
+                leaves_folder = windows_path.anchor != "" or ".." in windows_path.parts
+                if leaves_folder or "\0" in member.name:
                     raise BiLmError(f"{member.name!r} would be written outside its folder")
                 if member.isdir():
                     continue
                 if not member.isreg() or member.issparse():
                     raise BiLmError(f"{member.name!r} is neither a file nor a folder")
                 file = archive.extractfile(member)
-                assert file is not None  # it is a file
+                assert file is not None  # it is `None` only for folders and links
                 yield str(PurePosixPath(member.name)), file
             # Only zeros may follow the last file. They are read to the end, because gzip compares
             # its checksum only there. tarfile has read a part of it into a buffer of its own.
             for rest in (archive.fileobj, stream):
-                while block := rest.read(_READ):
+                while block := rest.read(_READ_SIZE):
                     if block.strip(b"\0"):
                         raise BiLmError(
                             "there is data after the end of the archive: it may be damaged"
@@ -193,6 +196,7 @@ class _LimitedStream:
         self._rest = limit
 
     def read(self, size: int) -> bytes:
+        """Returns up to `size` bytes."""
         content: bytes = self._stream.read(size)
         self._rest -= len(content)
         if self._rest < 0:
@@ -207,6 +211,7 @@ class _Member(tarfile.TarInfo):
     """
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        """Checks a header before `tarfile` reads the content behind it."""
         if self.type == tarfile.GNUTYPE_SPARSE:
             raise tarfile.ReadError("it contains a sparse file, which is not supported")
         if self.size < 0 or (self.type in _HEADER_TYPES and self.size > _MAX_HEADER):
@@ -216,10 +221,12 @@ class _Member(tarfile.TarInfo):
         return super()._proc_member(archive)  # type: ignore[misc]
 
     def _count_global_header(self, archive: tarfile.TarFile) -> None:
+        """Raises `tarfile.ReadError` if an archive has too many headers for all members."""
         number = getattr(archive, "num_global_headers", 0) + 1
         archive.num_global_headers = number  # type: ignore[attr-defined]
         if number > _MAX_GLOBAL_HEADERS:
             raise tarfile.ReadError(f"it has more than {_MAX_GLOBAL_HEADERS} global headers")
 
     def _proc_gnusparse_10(self, *_: Any) -> None:
+        """Refuses a sparse file that another kind of header describes."""
         raise tarfile.ReadError("it contains a sparse file, which is not supported")

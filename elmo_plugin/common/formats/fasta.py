@@ -11,11 +11,11 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.text_files import compression, decode, read_lines
 from elmo_plugin.common.typography import Word
 
-_KNOWN = frozenset("ACDEFGHIKLMNPQRSTVWYUOBZX")  # in the training data of SeqVec
+_KNOWN_RESIDUES = frozenset("ACDEFGHIKLMNPQRSTVWYUOBZX")  # in the training data of SeqVec
 _BASES = set("ACGT")
 _BASES_AND_MARKS = _BASES | set("N*-")
-_LEAST_BASES = 30  # so many letters of a protein include some that are no bases
-_WRONG = re.compile(r"[^A-Za-z*?.~\s-]")
+_LEAST_BASES = 30  # a protein of this length surely has letters other than the bases
+_NO_LETTER = re.compile(r"[^A-Za-z*?.~\s-]")
 
 
 class Protein(NamedTuple):
@@ -54,7 +54,7 @@ def residues(text: str) -> list[Word]:
     words = []
     for match in re.finditer(r"\S", text):
         letter = match[0].upper()
-        if letter not in _KNOWN:
+        if letter not in _KNOWN_RESIDUES:
             letter = "X"
         words.append(Word(letter, match.start(), match.end()))
     return words
@@ -79,28 +79,29 @@ def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Pr
             raise BiLmError(f"{here}: expected lines that end in \\n, got \\r within one")
         if line.startswith(">"):
             if place:
-                yield _checked(Protein(name, "".join(parts), place))
+                yield _check_alphabet(Protein(name, "".join(parts), place))
             name = line[1:].strip().partition(" ")[0].partition("\t")[0]
             place = here
             parts = []
             if not name:
                 raise BiLmError(f"{here}: expected a name after >")
-            if seen.setdefault(name, number) != number:
+            if name in seen:
                 raise BiLmError(f"{here}: the name {name} is that of line {seen[name]} too")
-        elif line and not line.startswith(";"):  # a comment, in old files
+            seen[name] = number
+        elif line and not line.startswith(";"):  # old files have comments that begin with ;
             if not place:
                 raise BiLmError(f"{here}: expected FASTA, a record that begins with > and its name")
-            wrong = _WRONG.search(line)
+            wrong = _NO_LETTER.search(line)
             if wrong:
                 raise BiLmError(f"{here}: expected letters of amino acids, got {wrong[0]!r}")
             parts.append("".join(line.split()))
     if not place:
         raise BiLmError(f"{source}: expected FASTA, a record that begins with > and its name")
-    yield _checked(Protein(name, "".join(parts), place))
+    yield _check_alphabet(Protein(name, "".join(parts), place))
 
 
-def _checked(protein: Protein) -> Protein:
-    """Returns the protein. Raises `BiLmError` if it is DNA or RNA."""
+def _check_alphabet(protein: Protein) -> Protein:
+    """Returns the protein unchanged. Raises `BiLmError` if it is DNA or RNA."""
     as_dna = protein.letters.upper().replace("U", "T")
     is_long = len(protein.letters) >= _LEAST_BASES
     if is_long and _BASES <= set(as_dna) <= _BASES_AND_MARKS:

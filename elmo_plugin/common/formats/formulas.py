@@ -7,7 +7,7 @@ from elmo_plugin.common.logs import get_logger
 
 logger = get_logger(__name__)
 
-_FIRST = ("=", "+", "-", "@", "\t", "\r")
+_FIRST_CHARACTERS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def count_formulas(cells: Iterable[object]) -> int:
@@ -16,7 +16,8 @@ def count_formulas(cells: Iterable[object]) -> int:
 
 
 def _is_formula(cell: object) -> bool:
-    if not isinstance(cell, str) or not cell.startswith(_FIRST) or len(cell) == 1:
+    """Returns whether a cell begins as formulas do, and is neither a number nor a lone sign."""
+    if not isinstance(cell, str) or not cell.startswith(_FIRST_CHARACTERS) or len(cell) == 1:
         return False
     try:
         float(cell)

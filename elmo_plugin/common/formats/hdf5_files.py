@@ -63,6 +63,7 @@ class DeferringFile(io.FileIO):
     error: OSError | None = None
 
     def write(self, data: Any) -> int:
+        """Writes as much as possible, and returns the size of all data, as if all were written."""
         rest = memoryview(data).cast("B")
         size = len(rest)
         try:
@@ -74,6 +75,7 @@ class DeferringFile(io.FileIO):
         return size
 
     def truncate(self, size: int | None = None) -> int:
+        """Changes the size of the file, and returns it even if that failed."""
         try:
             return super().truncate(size)
         except OSError as error:
@@ -87,24 +89,25 @@ def _defer_signals(target: DeferringFile) -> Iterator[None]:
     Makes Ctrl-C and SIGTERM end the writing as a full disk does. The first signal that came is
     raised again at the end of the block.
     """
-    came: list[int] = []
+    received: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
-        came.append(number)
+        """Remembers a signal, and makes the file drop all later data."""
+        received.append(number)
         target.error = target.error or InterruptedError("stopped by a signal")
 
-    handlers = {}
+    previous_handlers = {}
     # Python delivers signals to the main thread alone.
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
-            handlers[number] = signal.signal(number, stop)
+            previous_handlers[number] = signal.signal(number, stop)
     try:
         yield
     finally:
-        for number, handler in handlers.items():
+        for number, handler in previous_handlers.items():
             signal.signal(number, handler)
-        if came:
-            signal.raise_signal(came[0])
+        if received:
+            signal.raise_signal(received[0])
 
 
 @contextmanager
@@ -157,7 +160,8 @@ def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
 
 def find_strings(file: h5py.File, name: str) -> h5py.Dataset | None:
     """
-    Returns the dataset that `write_strings` wrote. Raises `BiLmError` if it holds something else.
+    Returns the dataset that `write_strings` wrote under this name, if it did. Raises `BiLmError` if
+    the dataset holds something else.
     """
     dataset = _find(file, name)
     if dataset is not None and (dataset.ndim != 1 or dataset.dtype != np.uint8):

@@ -20,16 +20,18 @@ def parse_json(
     """
     Parses JSON. Raises `BiLmError` if the text is not JSON, or is nested too deeply, repeats a key
     (unless `repeated_keys` allows that), or has a number beyond float or half of a surrogate pair.
-    The message begins with `name`, and with the number of the line unless `is_line`, where the text
-    is a single line that `name` already tells.
+    The message begins with `name`, and with the number of the line unless `is_line`: then the text
+    is a single line, and `name` says which.
     """
-    pairs: Callable[..., Any] | None = _unique
+    make_object: Callable[..., Any] | None = _object_of_unique_keys
     if repeated_keys:
-        pairs = None
+        make_object = None  # the parser's own way: the last value of a key wins
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
-        content = json.loads(text, object_pairs_hook=pairs, parse_constant=_constant, **_PARSERS)
+        content = json.loads(
+            text, object_pairs_hook=make_object, parse_constant=_refuse_constant, **_PARSERS
+        )
     except RecursionError:
         raise BiLmError(f"{name}: not JSON that can be read (it is nested too deeply)") from None
     except json.JSONDecodeError as error:
@@ -81,7 +83,7 @@ def is_list_of(values: Any, kind: type) -> bool:
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object_of_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Returns an object of JSON. Raises `ValueError` if it repeats a key."""
     content = dict(pairs)
     if len(content) < len(pairs):
@@ -91,19 +93,19 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
-def _constant(constant: str) -> float:
+def _refuse_constant(constant: str) -> float:
     """Raises `ValueError` for `NaN` and `Infinity`: Python's parser would accept them."""
     raise ValueError(f"{constant} is not a number of JSON")
 
 
-def _number(kind: Callable[[str], float], digits: str) -> float:
-    """Returns a number of JSON. Raises `ValueError` if it is beyond a float."""
+def _finite_number(kind: Callable[[str], float], digits: str) -> float:
+    """Returns a number of JSON as `kind`. Raises `ValueError` if a float cannot hold it."""
     if not math.isfinite(float(digits)):
         raise ValueError(f"the number {digits[:20]}… is too large")
     return kind(digits)
 
 
 _PARSERS: dict[str, Any] = {
-    "parse_float": partial(_number, float),
-    "parse_int": partial(_number, int),
+    "parse_float": partial(_finite_number, float),
+    "parse_int": partial(_finite_number, int),
 }

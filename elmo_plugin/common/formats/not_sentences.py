@@ -13,7 +13,7 @@ _TIME = r"(\d+:)?\d+:\d+[.,]\d+"
 _TIMES = re.compile(rf"\s*{_TIME}\s*(-->|,)\s*{_TIME}.*")
 _LYRICS = re.compile(rf"\[{_TIME}\].*")
 _BRAT = re.compile(r"([TREAMN#]\d+|\*)\t\S.*")
-_ROW = re.compile(r"\S+( \S+)*? (O|[BIESUL]-\S+)")
+_WORD_AND_TAG = re.compile(r"\S+( \S+)*? (O|[BIESUL]-\S+)")
 _HEADER = re.compile(r"[\w\"#-]+([,;][\w\"#-]+)+")
 _QUOTED = re.compile(r'"([^"]|"")*"')
 _QUOTED_FIELD = re.compile(r'[^,;"]+[,;] ?"([^"]|"")*"([,;].*)?|"([^"]|"")*"[,;][^ ].*')
@@ -30,8 +30,8 @@ _FEWEST_ROWS = 4
 
 def kind_of_data(lines: Sequence[str]) -> str:
     """
-    Returns the format of a file whose first lines are plainly no sentences, or nothing. Names of
-    formats with a word in each line begin with "columns".
+    Returns the format of a file whose first lines are plainly no sentences, or an empty string if
+    they may be sentences. Names of formats with a word in each line begin with "columns".
     """
     filled = [line for line in lines if line.strip()]
     if not filled:
@@ -77,14 +77,16 @@ def _is_fasttext(lines: Sequence[str]) -> bool:
 
 def _is_quoted(lines: Sequence[str]) -> bool:
     """
-    Returns whether each line, but perhaps a header, is in quotation marks, and some have a comma
-    or a doubled mark in them, as in a table.
+    Returns whether each line, except perhaps a header, is in quotation marks, as in a table: below
+    a header, or with a comma or a doubled mark in each.
     """
-    rows = lines if _QUOTED.fullmatch(lines[0]) else lines[1:]
+    rows = lines
+    if not _QUOTED.fullmatch(lines[0]):
+        rows = lines[1:]
     if len(rows) < 2 or not all(_QUOTED.fullmatch(row) for row in rows):
         return False
-    is_header = len(rows) < len(lines) and lines[0].isidentifier()
-    return is_header or all("," in row or '""' in row for row in rows)
+    has_header = len(rows) < len(lines) and lines[0].isidentifier()
+    return has_header or all("," in row or '""' in row for row in rows)
 
 
 def _has_quoted_fields(lines: Sequence[str]) -> bool:
@@ -104,7 +106,7 @@ def _is_table(lines: Sequence[str]) -> bool:
 
 
 def _has_numbered_rows(lines: Sequence[str]) -> bool:
-    """Returns whether each line but a header begins with its number, behind it a separator."""
+    """Returns whether each line, except perhaps a header, begins with a number and a separator."""
     rows = lines
     if not _NUMBERED_ROW.fullmatch(lines[0]):
         rows = lines[1:]
@@ -141,10 +143,11 @@ def _are_tagged(words: Sequence[str], mark: str) -> bool:
     names = [tag for tag in tags if any(letter.isalpha() for letter in tag)]
     if names and all(tag == tag.upper() for tag in names):
         return True
-    has_punctuation = any(
+    # Tags without a letter, such as `.`, stand at punctuation marks.
+    has_tag_of_punctuation = any(
         not tag.isalnum() and tag == tag.strip() for tag in set(tags) - set(names)
     )
-    return has_punctuation or 2 * len(set(names)) <= len(names)
+    return has_tag_of_punctuation or 2 * len(set(names)) <= len(names)
 
 
 _FORMS: dict[str, Callable[[Sequence[str]], bool]] = {
@@ -167,13 +170,16 @@ def _kind_of_rows(rows: Sequence[str], has_blank_lines: bool) -> str:
     if not rows:
         return ""
     tabs = {row.count("\t") for row in rows}
-    if len(tabs) == 1 and (max(tabs) > 4 or (max(tabs) and len(rows) > 1)):
-        is_conllu = max(tabs) == 9
-        return f"{BETWEEN_TABS}, CoNLL-U" if is_conllu else BETWEEN_TABS
+    if len(tabs) == 1:
+        num_tabs = tabs.pop()
+        # One line alone may be a sentence with a few tabs in it.
+        if num_tabs > 4 or (num_tabs > 0 and len(rows) > 1):
+            is_conllu = num_tabs == 9
+            return f"{BETWEEN_TABS}, CoNLL-U" if is_conllu else BETWEEN_TABS
     fields = [row.split() for row in rows]
     widths = {len(each) for each in fields}
     if len(widths) == 1:
-        if all(map(_ROW.fullmatch, rows)) or _ends_in_word_classes(fields):
+        if all(map(_WORD_AND_TAG.fullmatch, rows)) or _ends_in_word_classes(fields):
             return "columns of words and tags"
         if has_blank_lines and _are_words_with_ends(fields):
             return "columns, a word in each line"

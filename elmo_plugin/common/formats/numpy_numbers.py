@@ -22,8 +22,12 @@ class NumberType:
         self.code = code
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        """Raises `ValueError` for another order of bytes than this machine's."""
-        if state[1] not in _NATIVE:
+        """
+        Takes the state that numpy gives a pickled type. Raises `ValueError` for another order of
+        bytes than this machine's.
+        """
+        byte_order = state[1]  # behind the version of this state
+        if byte_order not in _NATIVE:
             raise ValueError("expected a number in the order of bytes of this machine")
 
 

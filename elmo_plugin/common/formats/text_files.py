@@ -4,7 +4,7 @@ import gzip
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from io import BufferedIOBase
 from itertools import chain, islice
@@ -23,7 +23,7 @@ logger = get_logger(__name__)
 
 MAX_LINE_BYTES = 2**28
 MAX_BLANK_LINES = 1_000_000  # so many in succession are refused
-_CHUNK = 1 << 9  # bytes of zstd; one may become 33,000
+_CHUNK = 1 << 9  # bytes of zstd at a time; each of them may unpack to 33,000
 _BOM = BYTE_ORDER_MARK.encode()  # some editors write it
 _SENTENCE_ENDS = (".", "?", "!", "…", "؟", "।", "。", "！", "？")  # noqa: RUF001
 _NOT_TEXT = {
@@ -69,12 +69,12 @@ def read_lines(path: str) -> Iterator[bytes]:
 
 
 _SNIFFED = 20  # lines
-_READS = {
+_WAYS_TO_READ = {
     "columns": "--column N reads its words, from 0",
     "FASTA": "name its file .fasta, or --input-format fasta",
 }
 _MOST_WORDS = 500
-_HASH = re.compile(rb"#\S|# .*\bO$")  # a row whose word is "#" or begins with it
+_ROW_WITH_HASH = re.compile(rb"#\S|# .*\bO$")  # a row whose word is "#" or begins with it
 # The number of a word in CoNLL-U; contracted words and empty nodes have two.
 _NUMBER = re.compile(rb"\d+([-.]\d+)?")
 
@@ -98,32 +98,34 @@ def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None)
 
 def _way_out(kind: str) -> str:
     """Returns what to do with a file of a kind of data."""
-    for part, reads in _READS.items():
+    for part, way in _WAYS_TO_READ.items():
         if part in kind:
-            return reads
+            return way
     return "write its texts to a file, a sentence in each line"
 
 
 def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator[bytes]:
+    """Yields each sentence of a table with a word in each row, as `sentence_lines` describes it."""
     words: list[bytes] = []
     first = list(islice(lines, _SNIFFED))
     rows = [line.split() for line in first if line[:1] != b"#" and line.strip()]
     width = 0
     if rows:
         width = len(rows[0])
-    numbers = [row[0] for row in rows]
-    all_are_numbers = all(_NUMBER.fullmatch(number) for number in numbers)
-    is_numbered = column != 0 and b"1" in numbers and all_are_numbers
+    is_numbered = column != 0 and _are_word_numbers([row[0] for row in rows])
+    # The blank line at the end ends the last sentence.
     for number, line in enumerate(chain(first, lines, [b"\n"]), start=1):
         fields = line.strip(b"\r\n").split(b"\t") if b"\t" in line else line.split()
-        is_word = b"\t" in line or (len(fields) == width and _HASH.match(line))
+        is_word = b"\t" in line or (len(fields) == width and _ROW_WITH_HASH.match(line))
         if not line.strip() or line.startswith(b"-DOCSTART-"):
             if words:
                 warn_of_long_sentence(name, len(words))
                 yield b" ".join(words) + b"\n"
             words = []
-        elif (line[:1] == b"#" and not is_word) or (is_numbered and not fields[0].isdigit()):
-            continue
+        elif line[:1] == b"#" and not is_word:
+            continue  # a comment
+        elif is_numbered and not fields[0].isdigit():
+            continue  # a contracted word or an empty node of CoNLL-U
         elif not -len(fields) <= column < len(fields):
             raise BiLmError(
                 f"{name}, line {number}: expected column {column} of {len(fields)}, from 0"
@@ -133,6 +135,11 @@ def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator
             if not word:
                 raise BiLmError(f"{name}, line {number}: column {column} has no word")
             words.append(word.encode("utf-8", "surrogateescape"))
+
+
+def _are_word_numbers(numbers: Sequence[bytes]) -> bool:
+    """Returns whether these are the numbers of words in their sentences, as CoNLL-U has them."""
+    return b"1" in numbers and all(_NUMBER.fullmatch(number) for number in numbers)
 
 
 def looks_raw(word: str) -> bool:
@@ -163,6 +170,7 @@ def standard_input_lines() -> Iterator[bytes]:
 
 
 def _text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
+    """Yields lines without a byte order mark. Raises `BiLmError` if they are not text."""
     num_blank = 0
     for number, line in enumerate(lines, start=1):
         if number == 1:
@@ -195,6 +203,7 @@ def _lines(file: BinaryIO | BufferedIOBase) -> Iterator[bytes]:
 
 
 def _zstd_lines(file: BufferedIOBase) -> Iterator[bytes]:
+    """Yields the lines of a zstd file. It ends with a line that is too long."""
     rest = bytearray()  # the beginning of a line whose end was not read yet
     for chunk in _zstd_chunks(file):
         *lines, last = chunk.split(b"\n")
@@ -203,7 +212,7 @@ def _zstd_lines(file: BufferedIOBase) -> Iterator[bytes]:
             rest.clear()
         rest += last
         if len(rest) > MAX_LINE_BYTES:
-            break
+            break  # `_text_lines` will refuse this line, and its end may be gigabytes away
     if rest:
         yield bytes(rest)
 

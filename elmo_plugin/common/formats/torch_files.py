@@ -20,7 +20,7 @@ from elmo_plugin.common.formats.archives import MAX_BYTES, MAX_RATIO
 from elmo_plugin.common.formats.json_files import parse_json
 
 _MAJOR, _MINOR = re.findall(r"\d+", torch.__version__)[:2]
-_TORCH = (int(_MAJOR), int(_MINOR))
+_TORCH_VERSION = (int(_MAJOR), int(_MINOR))
 
 
 def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
@@ -58,7 +58,7 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
     except OSError as error:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
     except BiLmError:
-        raise
+        raise  # its message is clear already
     except Exception as error:  # damage can make the reader raise anything
         raise_stop(error)
         raise BiLmError(
@@ -70,11 +70,11 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
 
 def check_before_load(file: str | os.PathLike[str], name: str) -> None:
     """
-    Raises `BiLmError`, beginning with `name`, if a file is damaged or, where that is a danger, may
-    run code; called before another library loads it by `torch.load`. Before torch 2.6, `torch.load`
-    runs code by default, so the file must be one that `load_plain` reads.
+    Checks a file that another library is about to load by `torch.load`. Raises `BiLmError`,
+    beginning with `name`, if it is damaged. Before torch 2.6, `torch.load` runs code by default, so
+    the file must also be one that `load_plain` reads.
     """
-    if _TORCH < (2, 6):
+    if _TORCH_VERSION < (2, 6):
         load_plain(file, name)
     else:
         check_tensors(file, name)
@@ -82,7 +82,8 @@ def check_before_load(file: str | os.PathLike[str], name: str) -> None:
 
 def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
     """
-    Calls `torch.save`, completely or not at all. Raises `OSError` with the file and the reason.
+    Writes `content` by `torch.save`, completely or not at all. Raises `OSError` with the file and
+    the reason.
     """
     try:
         with atomic_write(path) as temporary, open(temporary, "wb") as file:
@@ -110,7 +111,7 @@ def check_finite(name: str, values: Any) -> Any:
         extremes = torch.stack(torch.aminmax(values.detach()))
         if not extremes.float().isfinite().all():
             wrong = "NaN" if values.isnan().any() else "an infinite number"
-            if extremes.isfinite().all():
+            if extremes.isfinite().all():  # in their own type, such as float64
                 wrong = "a number beyond float32"
             raise BiLmError(f"{name} has {wrong} in it")
     return values
@@ -131,8 +132,8 @@ class FiniteModule(nn.Module):
     """
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        own = [(key, values) for key, values in state_dict.items() if key.startswith(prefix)]
-        check_all_finite(own)
+        weights = [(key, values) for key, values in state_dict.items() if key.startswith(prefix)]
+        check_all_finite(weights)
         super()._load_from_state_dict(state_dict, prefix, *args)
 
 
