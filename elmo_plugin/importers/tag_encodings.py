@@ -99,8 +99,8 @@ def _meanings(
     file: str, sentences: Sequence[TaggedSentence], values: Set[str]
 ) -> dict[str, EntityTag]:
     """
-    Returns the meaning of each tag. Raises `ConfigurationError`, naming file and line, for the first
-    one that means nothing.
+    Returns the meaning of each tag. Raises `ConfigurationError`, naming file and line, for the
+    first one that means nothing.
     """
     tags = parse_tags(values)
     if tags is not None:
