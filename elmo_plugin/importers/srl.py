@@ -27,7 +27,7 @@ from elmo_plugin.tasks.conll2012 import (
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 from elmo_plugin.tasks.srl.sentences import VERB, SrlSentence, sentence_of
 
-_PATTERNS = (*FOLDER_PATTERNS, "*.conllup", "*.conllu", "*.jsonl", "*.json")
+_PATTERNS = (*FOLDER_PATTERNS, "*.conll09", "*.conllup", "*.conllu", "*.jsonl", "*.json")
 """The names of files in a folder."""
 
 
