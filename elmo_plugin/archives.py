@@ -39,8 +39,8 @@ _CONFIG = "config.json"
 # The options of the vocabulary that AllenNLP reads from the configuration of an archive. The rest
 # of the vocabulary is in files.
 _VOCABULARY = ("type", "padding_token", "oov_token")
-# The options that AllenNLP removes from the model of an archive before it constructs it.
-_REMOVED_BY_ALLENNLP = {"pretrained_file", "initializer"}
+# The options for initial values. AllenNLP, too, makes the model of an archive without them.
+_INITIAL_VALUE_OPTIONS = {"pretrained_file", "initializer"}
 GONE_READER_OPTIONS = {
     "squad_v1": ("skip_bad", "skip_unanswerable"),
     "srl_conll2012": ("format",),
@@ -370,10 +370,10 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
 
 def _remove_initial_values_and_cache(part: dict[str, Any]) -> None:
     """
-    Removes, from a part of a model, the options that say where its initial values came from, and
-    its cache if that is one of this package's.
+    Removes, from a part of a model, the options for its initial values, because the archive has its
+    weights, and its cache if that is one of this package's.
     """
-    for key in _REMOVED_BY_ALLENNLP:
+    for key in _INITIAL_VALUE_OPTIONS:
         part.pop(key, None)
     cache = part.get("cache")
     if isinstance(cache, dict) and cache.get("type") in ("memory", "sqlite"):

@@ -28,9 +28,10 @@ class Dropout(nn.Dropout):
         draws = torch.empty(ceil_div(count, NUMBERS_A_DRAW), dtype=torch.int64)
         draws.random_(-(2**63), None)  # `None`: up to the greatest number of 64 bits
         drawn = draws.view(torch.int16)[:count].view(input.shape)
-        # The drawn numbers begin at -(2 ** (BITS - 1)); this many of them are dropped.
-        num_dropped = min(round(self.p * 2**BITS), 2**BITS - 1)
-        is_kept = drawn >= num_dropped - 2 ** (BITS - 1)
+        # Of the 2 ** BITS numbers that can be drawn, which begin at -(2 ** (BITS - 1)), the lowest
+        # mean "dropped". At least one means "kept", so that the bound is one of them.
+        num_dropping = min(round(self.p * 2**BITS), 2**BITS - 1)
+        is_kept = drawn >= num_dropping - 2 ** (BITS - 1)
         return (input * is_kept).mul_(1 / (1 - self.p))
 
 

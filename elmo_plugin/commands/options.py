@@ -288,10 +288,10 @@ def add_shared(parser: HasArguments, *names: str, **changes: Any) -> None:
         parser.add_argument(*spellings, **options)
 
 
-def add_loudness(parser: argparse.ArgumentParser) -> None:
+def add_verbosity_and_version(parser: argparse.ArgumentParser) -> None:
     """
-    Adds the options for how much is printed, and `--version`. They may stand before or after the
-    name of a command.
+    Adds the options for how much is printed, and `--version`, to the parser of `elmo` or to that of
+    a command. `parse_arguments` joins what stands before and after the command's name.
     """
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="show no progress and no warnings"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from elmo_plugin.commands.command import COMMANDS, GROUPS, Command
-from elmo_plugin.commands.options import add_loudness
+from elmo_plugin.commands.options import add_verbosity_and_version
 from elmo_plugin.commands.suggestions import (
     advice_for_command,
     advice_for_option,
@@ -75,7 +75,7 @@ def make_parser(command: Command, program: str = "") -> CommandParser:
         command=command.name,
     )
     command.module.add_arguments(parser)
-    add_loudness(parser)
+    add_verbosity_and_version(parser)
     needed = [action for action in parser._actions if action.required or not action.option_strings]
     arguments = [how_to_give(action) for action in needed]
     parser.usage = " ".join([parser.prog, *arguments, "[options]"])
@@ -174,7 +174,7 @@ def _elmo_parser() -> CommandParser:
         advice="`elmo help` lists the commands.",
     )
     parser.usage = "elmo COMMAND [ARGUMENTS]"
-    add_loudness(parser)
+    add_verbosity_and_version(parser)
     parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
     parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser

@@ -18,9 +18,9 @@ from overrides import overrides
 from elmo_plugin.config_check.classes import (
     PASSED,
     Constructor,
+    explain_unknown,
+    explain_unregistered,
     has_default_from_params,
-    unknown,
-    unregistered,
 )
 from elmo_plugin.config_check.walk import Annotation, Judge, Keys, Value, is_list_type
 
@@ -100,7 +100,7 @@ def refused(config: Mapping[str, Any], folder: Path) -> Iterator[Refusal]:
         yield from judge.judge(cls, config.get(key), (key,))
     kind = config.get("vocabulary", {}).get("type")
     if kind is not None and not _is_name(kind, Registrable._registry[Vocabulary]):
-        yield Refusal(("vocabulary", "type"), unknown(kind))
+        yield Refusal(("vocabulary", "type"), explain_unknown(kind))
 
 
 def refused_predictor(model: Model, reader: DatasetReader) -> str | None:
@@ -240,7 +240,7 @@ class ArchiveJudge(Judge[Refusal]):
         if isinstance(value, Mapping):
             kind = value.get("type")
             if isinstance(kind, str) and not _may_be_named(kind):
-                yield Refusal((*keys, "type"), unknown(kind))
+                yield Refusal((*keys, "type"), explain_unknown(kind))
             for key, item in value.items():
                 yield from self._judge_unchanged(item, (*keys, key))
         elif isinstance(value, list):
@@ -279,8 +279,8 @@ def _is_name(kind: Value, names: Iterable[str]) -> bool:
 def _not_registered(kind: Value, cls: Any) -> str:
     """Says why a type that is not registered for a base class is refused."""
     if isinstance(kind, str) and "." not in kind:
-        return unregistered(kind, cls)
-    return unknown(kind)
+        return explain_unregistered(kind, cls)
+    return explain_unknown(kind)
 
 
 def _with_constructor(cls: Any) -> Any:

@@ -110,20 +110,20 @@ def reads_its_parameters(cls: Any) -> bool:
     return not cls.from_params.__module__.startswith("elmo_plugin.")
 
 
-def unregistered(kind: str, base: Any) -> str:
+def explain_unregistered(kind: str, base: Any) -> str:
     """Says what to do about a type that is not registered for a base class."""
     if kind in GONE_TYPES:
         return f"{kind!r} was removed: {GONE_TYPES[kind]}"
     nearest = did_you_mean(kind, Registrable._registry[base], _SIMILAR)
     if nearest:
         return f"{kind!r} is not registered{nearest}"
-    reason = unknown(kind)
-    if find_spec("allennlp_models") is None:
+    reason = explain_unknown(kind)
+    if "." not in kind and find_spec("allennlp_models") is None:
         reason += f", or install {_ALLENNLP_MODELS}"
     return reason
 
 
-def unknown(kind: object) -> str:
+def explain_unknown(kind: object) -> str:
     """Says why a type cannot be used that no registered name resembles."""
     if isinstance(kind, str) and "." in kind:
         return f"{kind} would be imported"

@@ -24,7 +24,7 @@ from elmo_plugin.config_check.archive_judge import (
     is_of_user,
     read_allowed,
 )
-from elmo_plugin.config_check.classes import Constructor, unknown
+from elmo_plugin.config_check.classes import Constructor, explain_unknown
 from elmo_plugin.config_check.walk import Keys, Value
 
 _OF_TRAININGS = read_allowed("dry_run_types.json")
@@ -56,7 +56,7 @@ def refused_in_dry_run(config: Mapping[str, Any]) -> Iterator[Refusal]:
 
     kind = config.get("type", TrainModel.default_implementation)
     if kind not in Registrable._registry[TrainModel]:
-        yield Refusal(("type",), unknown(kind))
+        yield Refusal(("type",), explain_unknown(kind))
         return
     options = Constructor(*Registrable._registry[TrainModel][kind]).options()
     judge = _DryRunJudge(folder=Path(), subject="the configuration")

@@ -16,9 +16,9 @@ from elmo_plugin.config_check.classes import (
     GONE_TYPES,
     PASSED,
     VARIABLE,
+    explain_unregistered,
     find_constructor,
     reads_its_parameters,
-    unregistered,
 )
 from elmo_plugin.config_check.walk import Annotation, Judge, Keys, Value
 
@@ -220,7 +220,7 @@ def _wrong_type(cls: Any, kind: Value) -> str | None:
         return f"expected text, found {kind!r:.80}"
     if kind in Registrable._registry[cls] or "." in kind or VARIABLE.search(kind):
         return None
-    return unregistered(kind, cls)
+    return explain_unregistered(kind, cls)
 
 
 def _takes_other_keys(cls: Any, options: Mapping[str, Parameter]) -> bool:

@@ -282,9 +282,9 @@ def find_trainings(
 
 def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     """
-    Reads configurations, with their names: a file without its suffix; `FILE:VARIANT`, a field of
-    the object in a file; `FILE:sst_*`, all fields that match. `overrides` are as for `allennlp
-    train`.
+    Reads the configurations that `source` means, by their names. `FILE` is one, with the name of
+    the file without its suffix; `FILE:VARIANT` is one field of the object in a file, and
+    `FILE:sst_*` all fields that match. `overrides` are as for `allennlp train`.
 
     Raises `ConfigurationError` if the variant is not in the file, or the file contains anything but
     configurations.

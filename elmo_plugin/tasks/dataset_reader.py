@@ -88,11 +88,11 @@ class TaskDatasetReader(DatasetReader):
         known = signature(DatasetReader.__init__).parameters
         unknown = sorted(kwargs.keys() - known)
         if unknown:
-            # The options of the subclasses, without AllenNLP's own.
-            own = infer_constructor_params(type(self)).keys() - known - {"kwargs"}
+            # All but the options that every reader of AllenNLP has.
+            options = infer_constructor_params(type(self)).keys() - known - {"kwargs"}
             raise ConfigurationError(
                 f"dataset_reader: there is no option {unknown[0]!r}; it has "
-                f"{', '.join(sorted(own))}; `elmo import` reads files of other forms"
+                f"{', '.join(sorted(options))}; `elmo import` reads files of other forms"
             )
         super().__init__(**kwargs)
         self._token_indexers = token_indexers

@@ -377,7 +377,10 @@ class ResumableTrainer(GradientDescentTrainer):
         return metrics
 
     def _restore_start(self, epoch: int, checkpoint: dict[str, Any]) -> None:
-        """Sets the random states with which an epoch began, so that its batches are the same."""
+        """
+        Sets the random states with which an epoch began, so that its batches are the same, and
+        keeps them for the next checkpoint.
+        """
         if epoch < len(checkpoint["epoch_starts"]):
             states = checkpoint["epoch_starts"][epoch]
         else:  # the checkpoint was made just before this epoch

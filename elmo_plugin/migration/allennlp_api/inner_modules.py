@@ -19,7 +19,10 @@ from elmo_plugin.migration.allennlp_api.names import parameter_names
 
 
 def not_supported(what: str) -> AttributeError:
-    """Returns an error for code that changes, or needs, an inner module as AllenNLP has it."""
+    """
+    Returns the error for code that changes an inner module, or needs one that works as in AllenNLP.
+    Python asks for an `AttributeError` where an attribute cannot be had.
+    """
     return AttributeError(
         f"{what} is not supported, because the biLM runs as a whole: to change its inner modules, "
         "give Elmo the `module` allennlp.modules.elmo._ElmoBiLm(options_file, weight_file)"

@@ -36,6 +36,7 @@ class OldCnnEncoder(CnnEncoder):
         columns = tokens.transpose(1, 2)  # Shape: (batch, embedding_dim, time)
         maxima = []
         for number in range(len(self._convolution_layers)):
+            # By its name, as in `CnnEncoder`: a copy on another GPU has its modules there.
             convolution = getattr(self, f"conv_layer_{number}")
             windows = self._activation(convolution(columns))  # Shape: (batch, filters, windows)
             maxima.append(windows.max(dim=2).values)

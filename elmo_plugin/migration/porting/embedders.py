@@ -10,7 +10,10 @@ _EMBEDDER_OPTIONS = ("type", "allow_unmatched_keys", "embedder_to_indexer_map")
 
 
 def port_token_embedders(porting: Porting) -> None:
-    """Moves the embedders of a text field from beside its options to `token_embedders`."""
+    """
+    Moves the token embedders of a text field embedder, which were keys beside its options, under
+    `token_embedders`.
+    """
     for place, part in porting.objects("model"):
         for key, embedder in part.items():
             is_embedder = key.endswith("_embedder") or key == "word_embeddings"

@@ -141,9 +141,11 @@ class NerF1(SpanF1):
 def score_tagged(path: str) -> dict[str, Any]:
     """
     Scores a file with one word per line; its last two columns are the gold tag and the predicted
-    tag. Blank lines separate sentences. Returns the lines that conlleval.pl prints as "raw"; the
-    percentages "overall", and of each type the percentages and the number of predicted chunks,
-    "found".
+    tag. Blank lines separate sentences.
+
+    Returns a dictionary: "raw" are the lines that conlleval.pl prints, "overall" the percentages of
+    all chunks, and under the name of each type are its percentages and "found", the number of
+    predicted chunks.
 
     Raises `ConfigurationError`, naming file and line, if the number of columns changes or a tag is
     malformed.
@@ -152,7 +154,7 @@ def score_tagged(path: str) -> dict[str, Any]:
     metric.add(parse_tagged(read_text_lines(path)))
     if not metric.counts["words"]:
         raise ConfigurationError(f"{path}: no words in this file")
-    rows = metric.figures(100)
+    rows = metric.figures(scale=100)
     figures: dict[str, Any] = {"raw": _table(metric, rows)}
     for kind, row in rows.items():
         figures[kind] = row.rounded()

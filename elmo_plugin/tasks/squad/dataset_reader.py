@@ -86,10 +86,14 @@ class SquadReader(TaskDatasetReader):
     def read_examples(
         self, lines: Iterable[Line]
     ) -> Iterator[tuple[TokenizedParagraph, Question, list[Token]]]:
-        """Yields each question with its paragraph and its words. Logs long paragraphs."""
+        """
+        Yields each question with its paragraph and the words of the question. Questions about
+        paragraphs that are too long are left out, and logged.
+        """
         too_long: list[str] = []
-        # Whether all questions must have answers, or none may. `None`: the first question decides.
-        answered = True if self._answers_required else None
+        # Either all questions of a file have answers, or none has, as in a file to predict: a loss
+        # needs them all. `None`: the first question decides.
+        has_answers = True if self._answers_required else None
         for paragraph in parse_squad(lines):
             with _errors_begin_with(paragraph.location):
                 tokenized = self.tokenize(paragraph.text)
@@ -97,10 +101,10 @@ class SquadReader(TaskDatasetReader):
                 too_long += [str(question.id) for question in paragraph.questions]
                 continue
             for question in paragraph.questions:
-                if answered is None:
-                    answered = bool(question.answers)
+                if has_answers is None:
+                    has_answers = bool(question.answers)
                 with _errors_begin_with(f"{paragraph.location}, question {question.id}"):
-                    _check_answers(tokenized, question, answered)
+                    _check_answers(tokenized, question, has_answers)
                     words = self._split(question.text, "question")
                 yield tokenized, question, words
         if too_long:
