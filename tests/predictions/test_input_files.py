@@ -3,6 +3,8 @@
 import gzip
 import io
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -160,3 +162,15 @@ def test_a_table_without_a_header_has_a_column_for_each_text(tmp_path: Path) -> 
     assert read(tmp_path, "pairs.csv", content, "snli") == [(pair, 1)]
     content = "gold_label\tsentence1\tsentence2\nx\tAda left, late.\tAda left.\n"
     assert read(tmp_path, "pairs.tsv", content, "snli") == [(pair, 2)]
+
+
+@pytest.mark.timeout(60)  # a pipe that is opened twice has no second writer
+def test_a_pipe_is_read_once_and_whole(tmp_path: Path) -> None:
+    lines = [f"Line {number} is nice." for number in range(5000)]
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    content = "".join(f"{line}\n" for line in lines)
+    threading.Thread(target=pipe.write_text, args=(content,), daemon=True).start()
+    found = list(read_inputs(pipe, TASKS["ner"]))
+    assert [each.values["sentence"] for each in found] == lines
+    assert found[-1].line == 5000
