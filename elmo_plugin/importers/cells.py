@@ -24,12 +24,20 @@ def value_in_cell(text: str) -> Any:
         return text
 
 
+def list_in_cell(value: Any) -> Any:
+    """Returns the list that a field contains as text; any other value is returned unchanged."""
+    if not isinstance(value, str) or not value.startswith("["):
+        return value
+    return value_in_cell(value)
+
+
 def _with_commas(text: str) -> str:
     """Returns a list that numpy printed, as `['a' 'b']`, with commas between its items."""
     pieces: list[str] = []
     last = None
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type in _ITEMS and last in _ITEMS:
+        begins_item = token.type in _ITEMS or token.string == "-"  # of a negative number
+        if begins_item and last in _ITEMS:
             pieces.append(",")
         if token.type not in (tokenize.NL, tokenize.NEWLINE):
             pieces.append(token.string)

@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.importers.cells import list_in_cell
 from elmo_plugin.importers.column_finder import ColumnFinder
 from elmo_plugin.importers.column_names import is_word_class
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.tables import Row, Table, is_table_file
-from elmo_plugin.importers.tagged_json import as_list, words_and_tags
+from elmo_plugin.importers.tagged_json import words_and_tags
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.importers.word_columns import WordColumns
 
@@ -49,7 +50,7 @@ def records_of_table(table: Table) -> list[Record]:
 def _are_sentences(rows: Sequence[Row]) -> bool:
     """Returns whether some fields are lists, or a field of each row has a tag for each word."""
     for row in rows:
-        if any(isinstance(as_list(field), list) for field in row.fields):
+        if any(isinstance(list_in_cell(field), list) for field in row.fields):
             return True
     if not any(" " in field for row in rows for field in row.fields):
         return False

@@ -2,12 +2,12 @@
 entities, as doccano, Prodigy, spaCy, Label Studio, Rasa, Dataturks and Hugging Face write them.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.importers.cells import list_in_cell
 from elmo_plugin.importers.column_names import ENTITY_NAMES, WORD_CLASS_NAMES, WORD_NAMES
 from elmo_plugin.importers.entity_places import Word, entities_of, sentence_of_places, words_of_text
 from elmo_plugin.importers.json_records import Record
@@ -30,7 +30,6 @@ _SPAN_NAMES = (
     "ents",
     "result",
 )
-_ITEM_OF_LIST = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(-?\d+)""")
 _BETWEEN_TAGS = re.compile(r"[,\s]+")
 
 
@@ -92,7 +91,7 @@ def find_keys(records: Sequence[Record], options: ImportOptions) -> Keys:
     words = options.columns.get("word") or _find_words(known)
     if words is None or words not in known:
         raise _missing(records[0], known, "word", words, WORD_NAMES[0])
-    is_text = isinstance(as_list(known[words]), str)
+    is_text = isinstance(list_in_cell(known[words]), str)
     names: Sequence[str] = _TAG_NAMES
     if is_text:
         names = (*_SPAN_NAMES, *_TAG_NAMES)
@@ -111,7 +110,7 @@ def _find_words(known: Mapping[str, Any]) -> str | None:
         for key, value in known.items():
             if key.lower() != name:
                 continue
-            if is_list_of(as_list(value), str):
+            if is_list_of(list_in_cell(value), str):
                 return key
             if isinstance(value, str):
                 texts.append(key)
@@ -150,8 +149,8 @@ def _sentence(
     Returns the sentence of a record. Raises `Unusable` if its words and tags do not fit, and
     `ConfigurationError` if its tags are numbers without names.
     """
-    words = as_list(record.fields.get(keys.words))
-    tags = as_list(record.fields.get(keys.tags))
+    words = list_in_cell(record.fields.get(keys.words))
+    tags = list_in_cell(record.fields.get(keys.tags))
     pairs = words_and_tags(words, tags)
     if pairs is not None:
         words, tags = pairs
@@ -217,26 +216,3 @@ def _name_of_tag(record: Record, tag: object, labels: Sequence[str]) -> str:
             f"the tag is a number, {tag}; --label-names O B-PER … gives all numbers, from 0, names"
         )
     return labels[tag]
-
-
-def as_list(value: Any) -> Any:
-    """
-    Returns the list that a field of a table has as text, as JSON, Python or numpy print it. Any
-    other value is returned unchanged.
-    """
-    if not isinstance(value, str) or not value.startswith("["):
-        return value
-    try:
-        return json.loads(value)
-    except ValueError:
-        pass  # not JSON, but it may be Python's or numpy's
-    between_items = _ITEM_OF_LIST.sub("", value)
-    if between_items.strip("[], \n\r"):
-        return value
-    items: list[str | int] = []
-    for text, quoted, number in _ITEM_OF_LIST.findall(value):
-        if number:
-            items.append(int(number))
-        else:
-            items.append(re.sub(r"\\(.)", r"\1", text or quoted))
-    return items

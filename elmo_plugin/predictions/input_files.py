@@ -115,9 +115,9 @@ def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
     name = "standard input" if str(path) == "-" else str(path)
     suffix = Path(name.removesuffix(compression(name))).suffix.lower()
     form = ""
+    # Standard input and pipes can be read only once, so they always have lines.
     if str(path) != "-" and not is_special(path):
         form = _form_of_file(name, suffix, task)
-    # Standard input and pipes can be read only once, so they always have lines.
     if form:
         # Imported here, because pandas takes a moment to import.
         from elmo_plugin.predictions.tables import inputs_of_columns, inputs_of_table
