@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from allennlp.common.checks import ConfigurationError
-
 from elmo_plugin.importers.json_records import Record
+from elmo_plugin.importers.labeled_lines import records_of_lines
 
 _LINE = re.compile(r"__label__(?P<label>\S+)\s+(?P<text>(?!__label__)\S.*)")
 
@@ -17,12 +16,4 @@ def is_fasttext(text: str) -> bool:
 
 def records_of_fasttext(file: str, text: str) -> Iterator[Record]:
     """Yields the texts and labels. Raises `ConfigurationError` for a line of another form."""
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        match = _LINE.fullmatch(line.strip())
-        if match is None:
-            raise ConfigurationError(
-                f"{file}, line {number}: expected __label__ with one label, and a text"
-            )
-        yield Record(file, f"line {number}", match.groupdict())
+    return records_of_lines(file, text, _LINE, "__label__ with one label, and a text")

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from allennlp.common.checks import ConfigurationError
-
 from elmo_plugin.importers.json_records import Record
+from elmo_plugin.importers.labeled_lines import records_of_lines
 
 _LABEL = r"\d|[A-Za-z]+:[A-Za-z]+"
 _LINE = re.compile(rf"(?P<label>{_LABEL}) +(?P<text>[^\t]*\S[^\t]*)")
@@ -33,16 +32,7 @@ def has_leading_labels(text: str) -> bool:
 
 def records_of_leading_labels(file: str, text: str) -> Iterator[Record]:
     """Yields the texts and labels. Raises `ConfigurationError` for a line of another form."""
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        match = _LINE.fullmatch(line.strip())
-        if match is None:
-            raise ConfigurationError(
-                f"{file}, line {number}: expected a label and a text after it, as in other lines, "
-                f"got {line.strip()!r:.60}"
-            )
-        yield Record(file, f"line {number}", match.groupdict())
+    return records_of_lines(file, text, _LINE, "a label and a text after it, as in other lines")
 
 
 def _have_columns(lines: Sequence[str]) -> bool:
