@@ -19,7 +19,7 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
     "benchmarks/README.md": "benchmarks.md",
-    "docs/tutorial.ipynb": "tutorial.md",
+    "elmo_plugin/projects/tutorial/tutorial.ipynb": "tutorial.md",
     "experiments/data/README.md": "data.md",
 } | {
     str(card.relative_to(REPOSITORY)): f"models/{card.parent.name}.md"
