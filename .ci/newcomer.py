@@ -62,6 +62,21 @@ for place, language, code in json.load(sys.stdin):
 """Runs blocks one after the other, in one process, by the Python of the environment alone."""
 
 
+def container_steps() -> str:
+    """
+    Returns a script of those steps of the Dockerfile in docs/production.md that install and try the
+    package, with the environment in place of the container's system, and torch as the package index
+    has it.
+    """
+    page = (REPOSITORY / "docs/production.md").read_text(encoding="utf-8")
+    steps = re.findall(r"(?m)^RUN ((?:uv pip install|elmo) .*)$", page)
+    assert len(steps) == 4, f"expected two installations and two commands of elmo, got {steps}"
+    checkout = f"git clone -q '{REPOSITORY}' elmo_plugin"
+    script = "\n".join([checkout, *steps])
+    script = script.replace("uv pip", f"'{UV}' pip").replace("--torch-backend cpu", "")
+    return script.replace("--system", "--python $(which python)")
+
+
 def needs(document: Path, line: int) -> frozenset[str]:
     """Returns the extras that the sections around a line of a document need."""
     level, is_code, extras = 0, False, dict[int, list[str]]()
@@ -134,6 +149,7 @@ def try_out(wheel: Path, python: str, names: str, work: Path, versions: list[str
         tried["train"] = [("train", "bash", TRAIN)]
     if "demo" in extras:
         tried["demo"] = [("demo", "bash", SERVE)]
+        tried["container"] = [("container", "bash", container_steps())]
     failed = []
     for what, each in tried.items():
         if not each:

@@ -239,7 +239,7 @@ def test_spacys_configurations_construct_their_model(block: Block) -> None:
 def test_the_tutorials_cells_run_and_all_layers_beat_the_token_layer(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(REPOSITORY / "docs")
+    monkeypatch.chdir(REPOSITORY / "elmo_plugin/projects/tutorial")
     namespace: dict[str, Any] = {}
     for cell in json.loads(Path("tutorial.ipynb").read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code":

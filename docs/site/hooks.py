@@ -19,18 +19,21 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
     "benchmarks/README.md": "benchmarks.md",
-    "docs/tutorial.ipynb": "tutorial.md",
+    "elmo_plugin/projects/tutorial/tutorial.ipynb": "tutorial.md",
     "experiments/data/README.md": "data.md",
 } | {
     str(card.relative_to(REPOSITORY)): f"models/{card.parent.name}.md"
     for card in REPOSITORY.glob("elmo_plugin/models/*/*/README.md")
 }
+ICON = "elmo_plugin/demo/static/icon.svg"
 SOURCES = {page: source for source, page in PAGES.items()}
 LINK = re.compile(r"\[([^\]]*)\]\(([^)#:]+)(#[^)]*)?\)")
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Adds the pages."""
+    """Adds the pages, and the demo's icon as the site's."""
+    icon = (REPOSITORY / ICON).read_text(encoding="utf-8")
+    files.append(File.generated(config, "assets/icon.svg", content=icon))
     for source, page in PAGES.items():
         content = (REPOSITORY / source).read_text(encoding="utf-8")
         if source.endswith(".ipynb"):
@@ -79,3 +82,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         return f"[{text}]({os.path.relpath(uri, os.path.dirname(path) or '.')}{anchor or ''})"
 
     return LINK.sub(relinked, markdown)
+
+
+def on_post_page(output: str, page: Any, config: Any) -> str:
+    """Names the theme's search dialog for screen readers, as the theme does not."""
+    return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')

@@ -6,6 +6,7 @@ biLM is base, or that of --bilm.
     elmo new classify my_project --data train.csv dev.csv
     elmo new tag my_project --bilm my_bilm/run/model.tar.gz
     elmo new bilm my_bilm --data text.txt
+    elmo new tutorial my_tutorial
 """
 
 import argparse
@@ -43,6 +44,7 @@ PROJECT_TASKS: dict[str, dict[str, str]] = {
 """From the task's card: the findings of each task's model ("about"), an example for its README,
 and the format of its data.
 """
+TUTORIAL = "tutorial"
 LIBRARY = Path(__file__).parents[1] / "jsonnet"
 TEXTS = (".txt", ".txt.gz", ".txt.zst")
 """The names of texts in a folder."""
@@ -71,12 +73,13 @@ INVENTED_TEXT = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    about = "; ".join(f"{name}, {task['about']}" for name, task in PROJECT_TASKS.items())
+    about = [f"{name}, {task['about']}" for name, task in PROJECT_TASKS.items()]
+    about.append(f"{TUTORIAL}, nothing: a notebook that compares the layers and trains a tagger")
     parser.add_argument(
         "task",
         metavar="TASK",
-        type=partial(task_name, tasks=PROJECT_TASKS),
-        help=f"what the model finds: {about}",
+        type=partial(task_name, tasks=[*PROJECT_TASKS, TUTORIAL]),
+        help=f"what the model finds: {'; '.join(about)}",
     )
     parser.add_argument(
         "folder", metavar="FOLDER", type=Path, help="the folder to create; must not exist yet"
@@ -249,6 +252,12 @@ def _readme_values(task: str, project: Path, data: "ImportedData | None") -> dic
     return about | {"evaluated": files.get("test", dev), "dev": f"`{dev}`", "data": text}
 
 
+def new_tutorial(folder: Path) -> None:
+    """Writes the tutorial, a notebook, into a new folder."""
+    with atomic_write(folder) as written:
+        shutil.copytree(PROJECTS / TUTORIAL, written)
+
+
 def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
     """
     Returns texts by their part, such as "train", if some are called train… and others dev…; else
@@ -295,6 +304,14 @@ def run(args: argparse.Namespace) -> None:
         raise BiLmError("the options that say how data are read are for --data, which is missing")
     if args.folder.exists():  # said before the data are read
         raise BiLmError(f"{args.folder} already exists; name a new folder")
+    if args.task == TUTORIAL:
+        if args.data or args.bilm:
+            raise BiLmError("the tutorial brings its own sentences and biLM: leave out the options")
+        new_tutorial(args.folder)
+        show(f"wrote {args.folder}; open its notebook, for example with")
+        show()
+        show(f"    jupyter lab {shlex.quote(str(args.folder / 'tutorial.ipynb'))}")
+        return
     if args.task == "bilm":
         paths = [Path(path) for path in args.data]
         new_bilm(args.folder, paths, args.language, _number_of_column(args))

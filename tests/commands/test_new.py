@@ -375,3 +375,18 @@ def test_data_in_another_language_are_reported(
     main(["new", "classify", "english", "--data", "a.csv", "a.csv", "--language", "en"])
     assert "another language" not in capsys.readouterr().out
     assert "words.bundled()" in Path("english/config.jsonnet").read_text("utf-8")
+
+
+def test_the_tutorial_is_a_notebook_in_a_new_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "my tutorial"
+    main(["new", "tutorial", str(folder)])
+    assert f"jupyter lab '{folder}/tutorial.ipynb'" in capsys.readouterr().out
+    assert json.loads((folder / "tutorial.ipynb").read_text(encoding="utf-8"))["cells"]
+    with pytest.raises(SystemExit):
+        main(["new", "tutorial", str(folder)])
+    assert "already exists" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["new", "tutorial", str(tmp_path / "other"), "--data", str(folder / "tutorial.ipynb")])
+    assert "brings its own sentences" in capsys.readouterr().err
