@@ -130,8 +130,9 @@ def _aligned_probabilities(member: AntecedentLogits, union: Sequence[Span]) -> T
     probabilities = member.logits.softmax(dim=1)
     aligned = probabilities.new_zeros(len(union), len(union) + 1)
     aligned[:, none] = 1.0  # for the spans that this model does not have
-    # Added, because all missing antecedents share the column of none.
-    aligned[rows] = torch.zeros_like(aligned[rows]).scatter_add(1, columns, probabilities)
+    of_member = probabilities.new_zeros(len(rows), len(union) + 1)
+    # Added, because no antecedent and all missing ones share a column.
+    aligned[rows] = of_member.scatter_add(1, columns, probabilities)
     return aligned
 
 
