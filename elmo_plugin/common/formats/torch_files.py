@@ -110,8 +110,10 @@ def check_finite(name: str, values: Any) -> Any:
     if values.is_floating_point() and values.numel() > 0:
         extremes = torch.stack(torch.aminmax(values.detach()))
         if not extremes.float().isfinite().all():
-            wrong = "NaN" if values.isnan().any() else "an infinite number"
-            if extremes.isfinite().all():  # in their own type, such as float64
+            wrong = "an infinite number"
+            if values.isnan().any():
+                wrong = "NaN"
+            elif extremes.isfinite().all():  # in their own type, such as float64
                 wrong = "a number beyond float32"
             raise BiLmError(f"{name} has {wrong} in it")
     return values
@@ -123,7 +125,9 @@ def check_all_finite(tensors: Iterable[tuple[str, Any]], name: str = "") -> None
     """
     for tensor, values in tensors:
         place = f"the tensor {tensor}"
-        check_finite(f"{name}: {place}" if name else place, values)
+        if name:
+            place = f"{name}: {place}"
+        check_finite(place, values)
 
 
 class FiniteModule(nn.Module):
