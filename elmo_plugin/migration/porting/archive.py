@@ -127,8 +127,8 @@ def _use_stored_files(config: Config, folder: Path) -> dict[str, str]:
 
 def _object_at(config: Config, keys: list[str]) -> Config:
     """
-    Returns the object at the keys of an old configuration, or an empty one. The keys do not have
-    `token_embedders` if the old configuration did not.
+    Returns the object at the keys of an old configuration, or an empty one. Where porting has put
+    objects under `token_embedders`, the old keys do not say so.
     """
     part: Any = config
     for key in keys:

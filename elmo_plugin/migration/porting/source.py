@@ -107,7 +107,7 @@ def _evaluate_with_marks(jsonnet: _Jsonnet, given: Mapping[str, str]) -> Any:
     computed = []
     for variable in values:
         if variable in given:
-            continue
+            continue  # it keeps its value
         marked = _find_mark(jsonnet, variable, marks, values, real)
         if marked is None:
             computed.append(variable)
