@@ -162,11 +162,14 @@ def _write_output(file: Path, work: _Work, show_progress: bool) -> bool:
 def _write_chunks(folder: Path, work: _Work, show_progress: bool) -> list[Path]:
     """Writes the vectors of each chunk that is not in the folder yet. Returns all their files."""
     settings = work.settings
+    unit = "B"
+    if work.has_proteins:
+        unit = " residues"
     paths: list[Path] = []
     with progress_bar(
         desc="embedding",
         total=_size(work.source, work.has_proteins, settings.column),
-        unit=" residues" if work.has_proteins else "B",
+        unit=unit,
         unit_scale=True,
         smoothing=0,
         disable=not show_progress,
