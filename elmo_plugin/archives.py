@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state
 from elmo_plugin.common.bundled import archive_path
-from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_stop
+from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_if_sigterm
 from elmo_plugin.common.files import PARTS, atomic_write, temporary_folder, write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -138,7 +138,7 @@ def load_archive(
 
     with _folder(path) as (folder, name), naming_archive(name):
         config = _read_config(folder, name)
-        # An archive without weights is refused: a biLM would be read from wherever it says.
+        # An archive without weights is refused: its biLM would be read from wherever it says.
         weights = find_weights(folder, name)
         if weights_file:
             weights = Path(weights_file)
@@ -257,7 +257,7 @@ def check_config(
 @contextmanager
 def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]:
     """
-    Within the block, AllenNLP can make the predictor that an archive names safely: spaCy's rules
+    Within the block, AllenNLP can safely make the predictor that an archive names: spaCy's rules
     split words there. Raises `BiLmError` if that predictor reads files or loads other models. With
     `trust`, nothing is changed or refused.
     """
@@ -421,7 +421,7 @@ def naming_archive(name: str) -> Iterator[None]:
     except MemoryError:
         raise
     except Exception as error:  # damage can make AllenNLP and torch raise anything
-        raise_stop(error)
+        raise_if_sigterm(error)
         message = " ".join(str(error).split()) or type(error).__name__
         if name not in message:
             message = f"{name}: {message}"

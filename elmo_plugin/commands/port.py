@@ -17,7 +17,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add_shared
-from elmo_plugin.common.errors import BiLmError, raise_stop
+from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
 from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.common.formats.text_files import decode
 from elmo_plugin.common.streams import show
@@ -108,7 +108,7 @@ def _port_config(args: argparse.Namespace) -> None:
 
 
 def _print_findings(notes: Sequence["Note"], left: Sequence["Mistake"]) -> None:
-    """Prints what has changed, and the points that are left, each only once."""
+    """Prints the changes, and the points that are left, each only once."""
     for note in notes:
         _print(str(note))
     noted = {note.place for note in notes if note.kind == "left"}
@@ -215,7 +215,7 @@ def _naming_dry_run(place: str = "") -> Iterator[None]:
     except SystemExit:  # spaCy's download has failed
         raise BiLmError(f"dry run: spaCy's model {NO_SPACY_MODEL}") from None
     except Exception as error:
-        raise_stop(error)
+        raise_if_sigterm(error)
         raise BiLmError(f"dry run: {place}{_describe(error)}") from error
 
 

@@ -332,7 +332,7 @@ def open_special(path: StrPath) -> BinaryIO:
     stream = _STREAMS.get(os.fspath(path))
     if stream is None:
         return open(path, "wb")
-    sys.stdout.flush()
+    sys.stdout.flush()  # so that earlier output comes first
     return os.fdopen(os.dup(stream), "wb")
 
 

@@ -253,7 +253,7 @@ class ArchiveJudge(Judge[Refusal]):
 def _may_be_named(kind: str) -> bool:
     """
     Returns whether the arguments of a user's class may have this text as a "type". The class may
-    make what the text names: a registered class, or one by its module, such as `os.system`.
+    make an object of it, if a class is registered by this name, or is in a module, as `os.system`.
     """
     registered = [types[kind] for types in Registrable._registry.values() if kind in types]
     if not registered:

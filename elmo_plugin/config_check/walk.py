@@ -85,7 +85,7 @@ class Judge(ABC, Generic[Finding]):
 
 
 def is_list_type(annotation: Annotation) -> bool:
-    """Returns whether AllenNLP makes something of each item of a list for this annotation."""
+    """Returns whether AllenNLP makes a value for this annotation item by item, as `list[Model]`."""
     origin = get_origin(annotation)
     if not inspect.isclass(origin) or issubclass(origin, Mapping):
         return False

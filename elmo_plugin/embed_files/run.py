@@ -117,11 +117,12 @@ def _prepare(
         # Each worker makes another embedder, and this one embeds nothing.
         embedder_device = "cpu"
     embedder = Embedder(settings, embedder_device)
+    kind_of_device, _, _ = devices[0].partition(":")  # without the number of a GPU
     description = {
         "version": VERSION,
         **settings.description(),
         "bilm": embedder.digest(),
-        "device": devices[0].split(":")[0],
+        "device": kind_of_device,
     }
     digest = blake2b(digest_size=16)
     chunks = read_chunks(

@@ -78,9 +78,9 @@ def _inputs_about_passage(
     texts: Sequence[str], files: Sequence[str], task: TaskCard
 ) -> Iterator[Input]:
     """
-    Yields the inputs of a passage and its questions, of which one or both are in files. A passage
-    is a whole file. A question is typed, before or after the passage's file; or each line of the
-    file after a passage is one.
+    Yields the inputs of a passage and its questions, one or both in files. A passage is a whole
+    file. A question is typed, before or after the passage's file; or each line of the file after a
+    passage is one.
     """
     first, last = texts
     if last not in files:  # the passage is in a file, and its question is typed
@@ -89,7 +89,7 @@ def _inputs_about_passage(
     if first in files:
         yield from _questions_about(_content(first), last, task)
         return
-    # What is typed before a file is a question about it, or else the passage of its questions.
+    # A text before a file is a question about it, or else the passage of its questions.
     typed_before_content = [first, _content(last)]
     if is_question_first(task, typed_before_content):
         yield Input("TEXT", input_of_texts(task, typed_before_content))

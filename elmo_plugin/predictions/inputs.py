@@ -63,7 +63,7 @@ def input_of_item(task: TaskCard, item: Any, place: str) -> dict[str, Any]:
     if isinstance(item, Mapping):
         return dict(item)
     if isinstance(item, str):
-        return input_of_texts(task, [str(item)], place)
+        return input_of_texts(task, [str(item)], place)  # a plain `str`, as numpy's is another
     names = task.text_names
     if len(names) > 1:
         return input_of_texts(task, as_words(item, place, " and ".join(names)), place)

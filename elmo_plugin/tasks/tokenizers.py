@@ -84,7 +84,8 @@ class RawTextTokenizer(Tokenizer):
             end = place.stop
             word = normalized.word(place.start, end)
             typed = text[word.start : word.end]
-            # A token whose text is not what was typed keeps both. One of spaCy cannot be changed.
+            # A token with another text than the typed one keeps both. A token of spaCy cannot be
+            # changed.
             if isinstance(token, Token) and token.ensure_text() == typed:
                 token.idx = word.start
                 token.idx_end = word.end

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, Any
 
-from elmo_plugin.common.errors import BiLmError, raise_stop
+from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
 from elmo_plugin.common.files import reason
 
 MAX_BYTES = 2**31  # that any archive may unpack to
@@ -137,7 +137,7 @@ def _errors_name(path: str | Path, kind: str = "tar") -> Iterator[None]:
     except BiLmError as error:
         raise BiLmError(f"archive {path}: {error}") from None
     except Exception as error:  # damage can make the readers raise anything
-        raise_stop(error)
+        raise_if_sigterm(error)
         if isinstance(error, OSError) and error.errno:
             raise BiLmError(
                 f"archive {path}: cannot be read or unpacked ({reason(error)})"
@@ -178,7 +178,7 @@ def _files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
                 file = archive.extractfile(member)
                 assert file is not None  # it is `None` only for folders and links
                 yield str(PurePosixPath(member.name)), file
-            # tarfile has read a part of what follows the last file into a buffer of its own.
+            # tarfile has read a part of the rest into its buffer.
             _check_rest(archive.fileobj)
             _check_rest(stream)
 

@@ -141,8 +141,8 @@ def _are_tagged(words: Sequence[str], mark: str) -> bool:
 
 def _look_like_tags(tags: Sequence[str]) -> bool:
     """
-    Returns whether texts behind a mark are tags: they have no small letter; or they often repeat,
-    or some of them are punctuation, unlike `his/her and/or`.
+    Returns whether texts behind a mark are tags. They have no small letter, as in `left|VBD`; or
+    else some of them are punctuation, or they often repeat, unlike in `his/her and/or`.
     """
     if all(tag.isdecimal() for tag in tags):
         return False  # the words are fractions, as in `1/2`
@@ -150,9 +150,7 @@ def _look_like_tags(tags: Sequence[str]) -> bool:
     if with_letters and all(tag == tag.upper() for tag in with_letters):
         return True
     without_letters = set(tags) - set(with_letters)
-    has_tag_of_punctuation = any(
-        not tag.isalnum() and tag == tag.strip() for tag in without_letters
-    )
+    has_tag_of_punctuation = any(not tag.isalnum() for tag in without_letters)
     is_often_repeated = 2 * len(set(with_letters)) <= len(with_letters)
     return has_tag_of_punctuation or is_often_repeated
 
@@ -209,7 +207,7 @@ def _have_header_and_separators(rows: Sequence[str]) -> bool:
 
 
 def _are_words_with_tags(rows: Sequence[str], fields: Sequence[Sequence[str]]) -> bool:
-    """Returns whether each row has a word and a tag: of an entity, or a part of speech."""
+    """Returns whether each row has a word and a tag, of an entity or a part of speech."""
     if all(_WORD_AND_TAG.fullmatch(row) for row in rows):
         return True
     return _ends_in_word_classes(fields)

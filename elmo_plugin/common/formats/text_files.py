@@ -221,7 +221,7 @@ def _lines(file: BinaryIO | BufferedIOBase) -> Iterator[bytes]:
 
 
 def _zstd_lines(file: BufferedIOBase) -> Iterator[bytes]:
-    """Yields the lines of a zstd file. It ends with a line that is too long."""
+    """Yields the lines of a zstd file, up to the first one that is too long."""
     rest = bytearray()  # the beginning of a line whose end was not read yet
     for chunk in _zstd_chunks(file):
         *lines, last = chunk.split(b"\n")

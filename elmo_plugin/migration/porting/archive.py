@@ -106,8 +106,8 @@ def _is_of_dropin(tensors: Any) -> bool:
 
 def _use_stored_files(config: Config, folder: Path) -> dict[str, str]:
     """
-    Makes a configuration name the files that AllenNLP 0.x stored in the archive; returns their
-    sources.
+    Makes a configuration name the files that AllenNLP 0.x stored in the archive. Returns the files
+    that it named before, by their copies.
     """
     sources: dict[str, str] = {}
     if not (folder / _STORED_FILES).exists():

@@ -84,8 +84,8 @@ def _take_old_layers(porting: Porting) -> None:
 
 def _fix_slopes(porting: Porting) -> None:
     """
-    Fixes the slopes of `prelu` in feed-forward layers. AllenNLP 0.x neither trained nor stored
-    them.
+    Makes the slopes of `prelu` in feed-forward layers constant. AllenNLP 0.x neither trained nor
+    stored them.
     """
     for place, part in porting.objects("model"):
         activations = part.get("activations")

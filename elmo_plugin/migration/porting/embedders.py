@@ -82,8 +82,8 @@ def _note_embedder(
     porting: Porting, place: str, name: str, arrays: list[str], indexer: str | None
 ) -> None:
     """
-    Notes what becomes of the arrays that the embedder `name` read. All are of one indexer, unless
-    that is `None`.
+    Notes from which indexer the embedder `name` reads now. All arrays that it read are of one
+    indexer, unless that is `None`.
     """
     if indexer is None:
         text = f"it took {', '.join(arrays)}; now it gets the output of the indexer of its name"

@@ -51,8 +51,8 @@ class CrfLogits(NamedTuple):
 
 class Transitions(NamedTuple):
     """
-    The logits of two tags in a row, of the first tag and of the last tag of a sentence. Those of
-    illegal tags are `ILLEGAL`.
+    The logits of two tags in a row, of the first tag and of the last tag of a sentence. An illegal
+    tag has the logit `ILLEGAL`.
     """
 
     between: Tensor  # Shape: (tags, tags), from the first of the two to the second
@@ -78,7 +78,7 @@ class Transitions(NamedTuple):
         """
         between = self.between.double()
         first, *others = emissions.double().unbind(dim=1)
-        # Of the sequences up to a word, by the tag in which they end. Shape: (rows, tags)
+        # Over the sequences up to a word, by the tag in which they end. Shape: (rows, tags)
         log_sums = self.to_first.double() + first
         for emission in others:
             log_sums = (log_sums.unsqueeze(2) + between).logsumexp(dim=1) + emission
