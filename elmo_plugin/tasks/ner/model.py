@@ -252,33 +252,33 @@ class NerBiLstmCrf(TaskModel):
         Returns the probability of each entity of a sentence, see the head of this file. `emissions`
         has the shape (time, tags).
         """
-        rows = [emissions]  # for all sequences, then for those with each of the entities
-        for span in spans:
-            rows.append(self._emissions_with(span, tags, emissions))
-        log_sums = transitions.log_sum(torch.stack(rows))  # Shape: (1 + entities,)
+        # Row 0 is for all sequences, and each other row for those with one of the entities.
+        rows = emissions.double().repeat(1 + len(spans), 1, 1)  # Shape: (rows, time, tags)
+        for row, span in zip(rows[1:], spans, strict=True):
+            self._require_entity(row, span, tags)
+        log_sums = transitions.log_sum(rows)  # Shape: (rows,)
         log_sum_of_all = log_sums[0]
         log_sums_with_entity = log_sums[1:]
         probabilities: list[float] = (log_sums_with_entity - log_sum_of_all).exp().tolist()
         return probabilities
 
-    def _emissions_with(self, span: Span, tags: Sequence[str], emissions: Tensor) -> Tensor:
+    def _require_entity(self, emissions: Tensor, span: Span, tags: Sequence[str]) -> None:
         """
-        Returns the logits of the tags of each word, with minus infinity for every tag that a
-        sequence with this entity cannot have.
+        Sets the logits of all tags that a sequence with this entity cannot have to minus infinity.
+        `emissions`, shape (time, tags), is changed.
         """
         indices = self.vocab.get_token_to_index_vocabulary("labels")
-        possible = emissions.clone()
-        for word in range(span.start, span.end):
-            tag = indices[tags[word]]
-            possible[word] = -torch.inf
-            possible[word, tag] = emissions[word, tag]
+        words = range(span.start, span.end)
+        tags_of_entity = [indices[tags[word]] for word in words]
+        logits_of_entity = emissions[words, tags_of_entity]  # a copy, shape (words,)
+        emissions[span.start : span.end] = -torch.inf
+        emissions[words, tags_of_entity] = logits_of_entity
         inner_tag = "I"
         if span.label:
             inner_tag = f"I-{span.label}"
         if inner_tag in indices and span.end < len(tags):
             # In BIO, an inner tag after the entity would make it longer, and so another one.
-            possible[span.end, indices[inner_tag]] = -torch.inf
-        return possible
+            emissions[span.end, indices[inner_tag]] = -torch.inf
 
 
 def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str:
