@@ -1,6 +1,7 @@
 """Scores of pairs of spans: whether a span refers to the same as an earlier one."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -88,11 +89,7 @@ class AntecedentScorer(nn.Module):
         num_antecedents = min(self._max_antecedents, max(len(spans) - 1, 1))
         index = torch.arange(len(spans), device=spans.device)
         scores = []
-        for start in range(0, len(spans), BLOCK):
-            block = slice(start, start + BLOCK)
-            # The block itself is included, because its first spans come before its last ones.
-            # `_nearest_first` leaves out the candidates that do not come before a span.
-            candidates = slice(max(0, start - num_antecedents), start + BLOCK)
+        for block, candidates in _blocks(len(spans), num_antecedents):
             distances = index[block] - index[candidates].unsqueeze(1)  # Shape: (candidates, block)
             same_speaker = speakers[block] == speakers[candidates].unsqueeze(1)
             # Shape of hidden: (candidates, block, hidden_dim)
@@ -113,6 +110,24 @@ class AntecedentScorer(nn.Module):
         if self.genre_embedding is not None:
             features.append(self.genre_embedding(genre).expand_as(features[0]))
         return self.dropout(torch.cat(features, dim=-1))
+
+
+class _Block(NamedTuple):
+    """Consecutive spans, and the spans among which their antecedents are."""
+
+    spans: slice
+    candidates: slice
+
+
+def _blocks(num_spans: int, num_antecedents: int) -> Iterator[_Block]:
+    """
+    Yields the spans of a document in blocks. The candidates include the block, because its first
+    spans come before its last ones. `_nearest_first` leaves out those that do not come before a
+    span.
+    """
+    for start in range(0, num_spans, BLOCK):
+        end = start + BLOCK
+        yield _Block(slice(start, end), slice(max(0, start - num_antecedents), end))
 
 
 def _genre_embedding(num_genres: int, dim: int) -> nn.Embedding:

@@ -143,7 +143,7 @@ class NerBiLstmCrf(TaskModel):
     @overrides
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
         labels = vocab.get_token_to_index_vocabulary("labels")
-        _find_tag_encoding(self._tag_encoding, labels)
+        _find_tag_encoding(self._tag_encoding, labels)  # raises if the new tags have another
         if self._tag_encoding == "BIOUL":
             # In BIOUL an entity that begins with B ends with L; in BIO it does not.
             begun = {tag[1:] for tag in labels if tag[0] == "B"}
