@@ -144,8 +144,8 @@ def _object_at(config: Config, keys: list[str]) -> Config:
 
 def _name_sources(model: "Model", sources: dict[str, str]) -> None:
     """
-    Makes the drop-in's embedders describe the options by their first file: its copy in the unpacked
-    archive will be removed.
+    Makes the drop-in's embedders name the file of their options as the old configuration did,
+    because its copy in the unpacked archive will be removed.
     """
     for module in model.modules():
         description = getattr(module, "_description", None)
