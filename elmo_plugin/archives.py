@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state
 from elmo_plugin.common.bundled import archive_path
-from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_stop
+from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_if_sigterm
 from elmo_plugin.common.files import PARTS, atomic_write, temporary_folder, write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -138,7 +138,7 @@ def load_archive(
 
     with _folder(path) as (folder, name), naming_archive(name):
         config = _read_config(folder, name)
-        # An archive without weights is refused: a biLM would be read from wherever it says.
+        # An archive without weights is refused: its biLM would be read from wherever it says.
         weights = find_weights(folder, name)
         if weights_file:
             weights = Path(weights_file)
@@ -257,19 +257,22 @@ def check_config(
 @contextmanager
 def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]:
     """
-    Lets AllenNLP make the predictor that an archive names, within the block. Without `trust`,
-    raises `BiLmError` if that predictor reads files or loads other models.
+    Within the block, AllenNLP can safely make the predictor that an archive names: spaCy's rules
+    split words there. Raises `BiLmError` if that predictor reads files or loads other models. With
+    `trust`, nothing is changed or refused.
     """
     from elmo_plugin.config_check import refused_predictor
 
     if trust:
         yield
         return
-    name = refused_predictor(archive.model, archive.validation_dataset_reader)
-    if name is not None:
+    refused = refused_predictor(archive.model, archive.validation_dataset_reader)
+    if refused is not None:
         raise BiLmError(
-            f"the predictor {name} reads files or loads other models; name another one, or {TRUST}"
+            f"the predictor {refused} reads files or loads other models; name another one, or "
+            f"{TRUST}"
         )
+    # Many predictors split words, for which AllenNLP would load or install a model of spaCy.
     with spacy_rules(archive.config, "the archive"):
         yield
 
@@ -291,18 +294,20 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
 
     def load(model: str, disable: Sequence[str]) -> Any:
         """Does what `spacy.load` does, or makes the rules of a language for the model's name."""
-        if trust and (spacy.util.is_package(model) or Path(model).exists()):
+        is_installed = spacy.util.is_package(model) or Path(model).exists()
+        if trust and is_installed:
             return spacy.load(model, disable=disable)
         language, _, _ = model.partition("_")  # of a name such as en_core_web_sm
         # AllenNLP disables the parser and the entity recognizer if it needs only the words.
         only_splits = not needs_tags and "parser" in disable and "ner" in disable
-        if not only_splits or language not in languages:
-            problem = f"is not data; {TRUST}"
-            if trust:
-                problem = "is not installed"
-            raise BiLmError(f"{name}: spaCy's model {model} {problem}")
-        logger.warning("%s: words are split by spaCy's rules, without the model %s", name, model)
-        return spacy.blank(language)
+        if only_splits and language in languages:
+            logger.warning(
+                "%s: words are split by spaCy's rules, without the model %s", name, model
+            )
+            return spacy.blank(language)
+        if trust:
+            raise BiLmError(f"{name}: spaCy's model {model} is not installed")
+        raise BiLmError(f"{name}: spaCy's model {model} is not data; {TRUST}")
 
     with loading_with(load):
         yield
@@ -416,7 +421,7 @@ def naming_archive(name: str) -> Iterator[None]:
     except MemoryError:
         raise
     except Exception as error:  # damage can make AllenNLP and torch raise anything
-        raise_stop(error)
+        raise_if_sigterm(error)
         message = " ".join(str(error).split()) or type(error).__name__
         if name not in message:
             message = f"{name}: {message}"

@@ -19,7 +19,7 @@ from overrides import overrides
 from elmo_plugin.commands.command import COMMANDS, Command
 from elmo_plugin.commands.parser import CommandParser, make_parser, parse_arguments
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.streams import ending_unread, escape_unencodable_characters, visible_line
+from elmo_plugin.common.streams import ending_if_unread, escape_unencodable_characters, visible_line
 
 
 class _Subparser(argparse.ArgumentParser):
@@ -55,14 +55,14 @@ def _register(command: Command) -> None:
             return ours
 
 
-@ending_unread()
+@ending_if_unread()
 def _run(command: Command, args: argparse.Namespace) -> None:
     """Runs a command. Raises `ConfigurationError`, in one line, for a mistake or a lost file."""
     try:
         command.check(args)
         command.execute(args)
     except BrokenPipeError:
-        raise  # this `OSError` is for `ending_unread`
+        raise  # this `OSError` is for `ending_if_unread`
     except (BiLmError, OSError) as error:
         raise ConfigurationError(visible_line(error)) from None
 

@@ -46,7 +46,7 @@ class EpochLines(ConsoleLoggerCallback):
         self, trainer: Any, metrics: Any, epoch: int, is_primary: bool = True, **kwargs: Any
     ) -> None:
         if not is_primary:
-            return
+            return  # another process does it
         line = f"training loss {metrics['training_loss']:.3f}"
         validation = figures(metrics, "validation_")
         if metrics["best_epoch"] == epoch:

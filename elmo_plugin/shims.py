@@ -45,7 +45,7 @@ def restore_reduce_on_plateau() -> None:
     Gives `reduce_on_plateau` a constructor that does not pass `verbose` (torch has dropped it).
     """
     if "verbose" in inspect.signature(torch.optim.lr_scheduler.ReduceLROnPlateau).parameters:
-        return
+        return  # this torch still takes it
 
     def init(
         self: ReduceOnPlateauLearningRateScheduler, optimizer: Optimizer, **options: Any

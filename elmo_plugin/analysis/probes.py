@@ -173,17 +173,11 @@ class LinearProbes:
     def fit(self, vectors: Tensor, labels: Tensor, seed: int) -> "LinearProbes":
         """Trains on vectors of shape (kinds, words, dim) and labels of shape (tasks, words)."""
         kinds, words, dim = vectors.shape
-        tasks = len(labels)
         generator = torch.Generator().manual_seed(seed)
         # Shape: (kinds, 1, dim)
         self._mean = vectors.mean(dim=1, keepdim=True)
         self._scale = 1 / vectors.std(dim=1, correction=0, keepdim=True).clamp(min=1e-6)
-        bound = dim**-0.5
-        weight = torch.empty(self._num_classes, dim)
-        weight.uniform_(-bound, bound, generator=generator)
-        # Shape: (kinds, dim, tasks * classes)
-        self._weight = nn.Parameter(weight.t().repeat(kinds, 1, tasks))
-        self._bias = nn.Parameter(torch.zeros(kinds, 1, tasks * self._num_classes))
+        self._make_classifiers(kinds, dim, len(labels), generator)
         optimizer = torch.optim.Adam([self._weight, self._bias], lr=LEARNING_RATE)
         steps_per_epoch = ceil_div(words, BATCH_SIZE)
         epochs = self._epochs or max(10, ceil_div(MIN_STEPS, steps_per_epoch))
@@ -207,6 +201,17 @@ class LinearProbes:
                 optimizer.step()
                 schedule.step()
         return self
+
+    def _make_classifiers(
+        self, kinds: int, dim: int, tasks: int, generator: torch.Generator
+    ) -> None:
+        """Makes a classifier for each kind of vectors and each task, all with the same weights."""
+        bound = dim**-0.5
+        weight = torch.empty(self._num_classes, dim)
+        weight.uniform_(-bound, bound, generator=generator)
+        # Shape: (kinds, dim, tasks * classes)
+        self._weight = nn.Parameter(weight.t().repeat(kinds, 1, tasks))
+        self._bias = nn.Parameter(torch.zeros(kinds, 1, tasks * self._num_classes))
 
     @torch.no_grad()
     def accuracies(self, vectors: Tensor, labels: Tensor) -> Tensor:

@@ -135,7 +135,7 @@ def load_representations(settings: RepresentationSettings) -> list[Representatio
 
 def random_bilm(bilm: BiLm, seed: int = 1) -> BiLm:
     """Returns a frozen biLM of the same sizes with initial weights."""
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay the same
         torch.manual_seed(seed)
         random = BiLm(bilm.options)
     random.to(bilm.boundaries.device)

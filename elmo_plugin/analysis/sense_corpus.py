@@ -109,7 +109,7 @@ def _read_keys(path: Path) -> dict[str, list[str]]:
     keys: dict[str, list[str]] = {}
     for line in read_text_lines(str(path)):
         if not line.columns:
-            continue
+            continue  # a blank line
         identifier = line.columns[0]
         senses = line.columns[1:]
         if not senses:
@@ -134,7 +134,10 @@ def _read_xml(path: str, keys: dict[str, list[str]]) -> Iterator[SenseSentence]:
 def _parse_sentence(
     sentence: Iterable[ElementTree.Element], keys: dict[str, list[str]], path: str
 ) -> SenseSentence:
-    """Reads a sentence of XML: its elements are words without a sense, and instances with one."""
+    """
+    Reads a sentence of XML. Its elements are words without a sense, and instances with one: one or
+    several words, divided by spaces.
+    """
     words: list[str] = []
     targets = []
     for element in sentence:

@@ -95,8 +95,8 @@ class Command:
 
     def load(self) -> None:
         """
-        Imports torch or AllenNLP, if the command needs one. This takes seconds, and Ctrl-C can end
-        the process at once before any work begins.
+        Imports torch or AllenNLP, if the command needs one. This takes seconds, in which Ctrl-C
+        ends the process at once, because no work has begun.
         """
         if self.needs_allennlp:
             from elmo_plugin.archives import import_all_plugins

@@ -43,13 +43,13 @@ def run(args: argparse.Namespace) -> None:
     show(f"Python {platform.python_version()}, {platform.platform()}")
     for package in ("elmo_plugin", "torch", "numpy", "allennlp"):
         show(f"{package} {installed(package) or 'missing'}")
-    allennlp = missing("allennlp")
+    missing_for_allennlp = missing("allennlp")
     if not installed("allennlp"):
-        allennlp.append("allennlp")
+        missing_for_allennlp.append("allennlp")
     names = " ".join(command.name for command in COMMANDS.values() if command.needs_allennlp)
     needed = {
         "every command": Remedy(missing(""), ["pip install elmo_plugin"]),
-        f"{names} new --data": Remedy(allennlp, INSTALL_ALLENNLP),
+        f"{names} new --data": Remedy(missing_for_allennlp, INSTALL_ALLENNLP),
         "demo": Remedy(missing("demo"), ["pip install 'elmo_plugin[demo]'"]),
     }
     for about, remedy in needed.items():
@@ -93,5 +93,6 @@ def missing(extra: str) -> list[str]:
         if in_marker is not None:
             extra_of_requirement = in_marker[1]
         if extra_of_requirement == extra:
-            names.append(re.split(r"[^\w.-]", requirement)[0])
+            name, *_ = re.split(r"[^\w.-]", requirement)  # without the versions
+            names.append(name)
     return [name for name in dict.fromkeys(names) if not installed(name)]

@@ -8,7 +8,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from elmo_plugin.common.streams import (
-    ending_unread,
+    ending_if_unread,
     escape_unencodable_characters,
     is_unread,
     open_missing_streams,
@@ -60,7 +60,7 @@ class Stop:
                 signal.signal(number, signal.SIG_IGN)
 
 
-@ending_unread()
+@ending_if_unread()
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs a command, with the exit status that `EPILOG` of the parser lists; 143 for SIGTERM."""
     stop = Stop()
@@ -101,7 +101,7 @@ def _end(command: "Command", error: BaseException, signal_number: int, hint: str
         show(file=sys.stderr)
         fail(f"{name}: stopped; {hint or 'nothing was written'}", status)
     if isinstance(error, BrokenPipeError) and is_unread():
-        raise error
+        raise error  # `ending_if_unread` ends the process silently
     if is_lack_of_memory(error):
         fail(f"{name}: {TOO_LITTLE_MEMORY}", 1)
     if isinstance(error, OSError):  # such as a full disk, or a worker that was killed

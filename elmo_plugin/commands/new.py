@@ -207,15 +207,20 @@ def _library_files(file: Path) -> set[str]:
     """
     Returns the files of the library that a configuration imports, and those that these import.
     """
-    names = set(re.findall(r"import '(?:lib/)?(\w+\.libsonnet)'", file.read_text(encoding="utf-8")))
-    return names.union(*(_library_files(LIBRARY / name) for name in names))
+    found = set(re.findall(r"import '(?:lib/)?(\w+\.libsonnet)'", file.read_text(encoding="utf-8")))
+    names = set(found)
+    for name in found:
+        names |= _library_files(LIBRARY / name)
+    return names
 
 
 def _with_data(config: str, names: Mapping[str, str]) -> str:
     """Returns a configuration with the user's files in `data` in place of the invented ones."""
-    # In this order; without development data, the scores are of the training data.
-    names = {"train": names["train"], "dev": names.get("dev", names["train"]), **names}
-    values = ["data='data'"] + [f"{part}='{name}'" for part, name in names.items()]
+    train = names["train"]
+    dev = names.get("dev", train)  # without development data, the scores are of the training data
+    values = ["data='data'", f"train='{train}'", f"dev='{dev}'"]
+    if "test" in names:
+        values.append(f"test='{names['test']}'")
     pattern = r"data='data'(, (train|dev|test)='[^']*')*"
     return re.sub(pattern, ", ".join(values), config, count=1)
 
@@ -263,18 +268,7 @@ def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
     Returns texts by their part, such as "train", if some are called train… and others dev…; else
     returns all under "".
     """
-    files: list[Path] = []
-    for path in paths:
-        if path.is_dir():
-            files.extend(sorted(path.iterdir()))
-        else:
-            files.append(path)
-    # A file that the user has typed is taken whatever its suffix.
-    files = [file for file in files if file in paths or file.name.endswith(TEXTS)]
-    if not files:
-        raise BiLmError(
-            f"--data: expected a file that ends in {', '.join(TEXTS)}, got {list_names(paths)}"
-        )
+    files = _files_in(paths)
     parts: dict[str, list[Path]] = {}
     others = []
     for file in files:
@@ -292,16 +286,25 @@ def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
     return parts
 
 
+def _files_in(paths: Sequence[Path]) -> list[Path]:
+    """Returns the files that the user has typed, and the texts in the folders among them."""
+    files: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            texts = [file for file in sorted(path.iterdir()) if file.name.endswith(TEXTS)]
+            files.extend(texts)
+        else:
+            files.append(path)
+    if not files:
+        raise BiLmError(
+            f"--data: expected a file that ends in {', '.join(TEXTS)}, got {list_names(paths)}"
+        )
+    return files
+
+
 def run(args: argparse.Namespace) -> None:
     """Writes the project and prints what to do next."""
-    of_import = [args.encoding, args.separator, args.label_names, args.tags, args.split]
-    if args.task == "bilm" and (args.bilm or any(of_import)):
-        raise BiLmError(
-            "--bilm and the options of `elmo import` are for the other tasks; "
-            "bilm.initialized_from in config.jsonnet trains a biLM further"
-        )
-    if not args.data and (args.language or args.column or any(of_import)):
-        raise BiLmError("the options that say how data are read are for --data, which is missing")
+    _check_options(args)
     if args.folder.exists():  # said before the data are read
         raise BiLmError(f"{args.folder} already exists; name a new folder")
     if args.task == TUTORIAL:
@@ -333,6 +336,19 @@ def run(args: argparse.Namespace) -> None:
     show(f"wrote {args.folder}; its README.md says how to train, {uses}:")
     show()
     show(f"    cd {shlex.quote(str(args.folder))} && allennlp train config.jsonnet -s run")
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Raises `BiLmError` for options of another task, or of data that are not given."""
+    options_of_import = [args.encoding, args.separator, args.label_names, args.tags, args.split]
+    has_options_of_import = any(options_of_import)
+    if args.task == "bilm" and (args.bilm or has_options_of_import):
+        raise BiLmError(
+            "--bilm and the options of `elmo import` are for the other tasks; "
+            "bilm.initialized_from in config.jsonnet trains a biLM further"
+        )
+    if not args.data and (args.language or args.column or has_options_of_import):
+        raise BiLmError("the options that say how data are read are for --data, which is missing")
 
 
 def _number_of_column(args: argparse.Namespace) -> int | None:

@@ -147,22 +147,24 @@ def parse_arguments(
 
 
 def _find_unknown_option(words: Sequence[str], options: Sequence[str]) -> str | None:
-    """
-    Returns the first word that is meant as an option, but is none of these. `-output FILE` is meant
-    as an option, though argparse would take it for `-o utput`.
-    """
+    """Returns the first word that is meant as an option, but is none of these."""
     for word in words:
         if word == "--":
             return None  # all later words are arguments, even with a hyphen
-        name = word.partition("=")[0]
+        name, _, _ = word.partition("=")
         looks_like_option = re.fullmatch(r"--?[A-Za-z]\S*", name) is not None
-        if name in options or not looks_like_option:
-            continue
-        # Such as -k20, but not -output, which is --output with a hyphen too few.
-        is_short_with_value = name[:2] in options and f"-{name}" not in options
-        if name.startswith("--") or not is_short_with_value:
+        if looks_like_option and name not in options and not _is_short_with_value(name, options):
             return name
     return None
+
+
+def _is_short_with_value(word: str, options: Sequence[str]) -> bool:
+    """
+    Returns whether a word is a short option with its value, such as `-k20`. argparse would take
+    `-output` for `-o utput`, but it is `--output` with a hyphen too few.
+    """
+    is_long_option = word.startswith("--") or f"-{word}" in options
+    return word[:2] in options and not is_long_option
 
 
 def _elmo_parser() -> CommandParser:

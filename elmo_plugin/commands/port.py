@@ -17,12 +17,13 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add_shared
-from elmo_plugin.common.errors import BiLmError, raise_stop
+from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
 from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.common.formats.text_files import decode
 from elmo_plugin.common.streams import show
 
 if TYPE_CHECKING:
+    from elmo_plugin.config_check import Mistake
     from elmo_plugin.migration.porting import Note
 
 NEEDS = "allennlp"
@@ -87,20 +88,14 @@ def _port_config(args: argparse.Namespace) -> None:
     given = _variables(args.ext_var)
     old = read_config(decode(content, name), name, given, trust=args.trust)
     config, notes = port_config(old)
-    left = []  # the mistakes that we cannot mend
+    left = []  # the mistakes that a person must mend
     for mistake in mistakes(config):
         if mistake.number is None:
             left.append(mistake)
-        else:
+        else:  # a number that is written as text
             note = _replace_text(config, mistake.keys, mistake.place, mistake.number.value)
             notes.append(note)
-    for note in notes:
-        _print(str(note))
-    # A place may have a note of a rule already.
-    noted = {note.place for note in notes if note.kind == "left"}
-    for mistake in left:
-        if mistake.place not in noted:
-            _print(f"to be done: {mistake}")
+    _print_findings(notes, left)
     with atomic_write(args.output) as temporary:
         temporary.write_text(to_json(config), encoding="utf-8")
     if args.output != STANDARD_OUTPUT:
@@ -110,6 +105,16 @@ def _port_config(args: argparse.Namespace) -> None:
             raise BiLmError("dry run: first do the points that are listed above as to be done")
         _dry_run(with_values(config, os.environ | given), trust=args.trust)
         _print("dry run: built the reader, vocabulary, model and trainer, and ran one batch")
+
+
+def _print_findings(notes: Sequence["Note"], left: Sequence["Mistake"]) -> None:
+    """Prints the changes, and the points that are left, each only once."""
+    for note in notes:
+        _print(str(note))
+    noted = {note.place for note in notes if note.kind == "left"}
+    for mistake in left:
+        if mistake.place not in noted:
+            _print(f"to be done: {mistake}")
 
 
 def _variables(texts: Sequence[str]) -> dict[str, str]:
@@ -147,12 +152,14 @@ def _check_dry_run(config: dict[str, Any]) -> None:
     """Raises `BiLmError` if the objects of a configuration may run code or fetch files."""
     from elmo_plugin.config_check import refused_in_dry_run
 
-    for keys, reason in refused_in_dry_run(config):  # the first one ends it
-        place = ".".join(str(key) for key in keys)
-        hint = "; use --trust if you trust this configuration"
-        if "not registered" in reason:
-            hint = ""  # trust does not help
-        raise BiLmError(f"dry run: {place}: {reason}{hint}")
+    first_refusal = next(refused_in_dry_run(config), None)
+    if first_refusal is None:
+        return
+    place = ".".join(str(key) for key in first_refusal.keys)
+    hint = "; use --trust if you trust this configuration"
+    if "not registered" in first_refusal.reason:
+        hint = ""  # trust does not help
+    raise BiLmError(f"dry run: {place}: {first_refusal.reason}{hint}")
 
 
 def _make_and_run(config: dict[str, Any]) -> None:
@@ -208,7 +215,7 @@ def _naming_dry_run(place: str = "") -> Iterator[None]:
     except SystemExit:  # spaCy's download has failed
         raise BiLmError(f"dry run: spaCy's model {NO_SPACY_MODEL}") from None
     except Exception as error:
-        raise_stop(error)
+        raise_if_sigterm(error)
         raise BiLmError(f"dry run: {place}{_describe(error)}") from error
 
 

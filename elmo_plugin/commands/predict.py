@@ -29,7 +29,7 @@ from elmo_plugin.common.files import is_special, write_json
 from elmo_plugin.common.process import cuda_number
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.streams import show
-from elmo_plugin.predictions import FORMATS
+from elmo_plugin.predictions import FORMATS, check_suffix
 
 if TYPE_CHECKING:
     from allennlp.data import Instance
@@ -89,7 +89,10 @@ def check_arguments(args: argparse.Namespace) -> None:
     if args.squad and args.predicates:
         raise BiLmError("--predicates is for TEXT, not for --squad")
     if args.output and not is_special(args.output):
-        _check_suffix(args.output, has_answers=bool(args.squad))
+        if args.squad:
+            _check_suffix_of_answers(args.output)
+        else:
+            check_suffix(args.output)
     for text in args.texts:
         if os.path.isdir(text):
             raise BiLmError(f"TEXT: {text} is a directory; name a file of texts")
@@ -97,13 +100,10 @@ def check_arguments(args: argparse.Namespace) -> None:
             raise BiLmError(f"TEXT: file not found: {text}")
 
 
-def _check_suffix(output: str, has_answers: bool) -> None:
-    """Raises `BiLmError` if the suffix of an output does not fit its content."""
-    is_of_predictions = output.endswith(FORMATS)
-    if has_answers and is_of_predictions and not output.endswith(".json"):
+def _check_suffix_of_answers(output: str) -> None:
+    """Raises `BiLmError` for a suffix of predictions other than .json: answers are one object."""
+    if output.endswith(FORMATS) and not output.endswith(".json"):
         raise BiLmError(f"expected .json, got {output}")
-    if not has_answers and not is_of_predictions:
-        raise BiLmError(f"expected {', '.join(FORMATS)}, got {output}")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -125,14 +125,12 @@ def archive_path(archive: str | Path) -> Path:
     _refuse_other_name(str(archive))
     if not isinstance(archive, str) or re.search(r"[/\\.:]", archive):
         return path  # it is no name, and the reader of the path says that it is missing
-    hint = "this"
+    names = ", ".join(trained_models())
+    advice = f"this package has the trained models {names}"
     nearest = _nearest_model(archive)
     if nearest:
-        hint = f"did you mean {nearest!r}? This"
-    names = ", ".join(trained_models())
-    raise BiLmError(
-        f"archive {archive}: file not found; {hint} package has the trained models {names}"
-    )
+        advice = f"did you mean {nearest!r}? This package has the trained models {names}"
+    raise BiLmError(f"archive {archive}: file not found; {advice}")
 
 
 def _nearest_model(archive: str) -> str:

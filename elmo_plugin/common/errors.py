@@ -106,7 +106,7 @@ def is_lack_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
 
 
-def raise_stop(error: Exception) -> None:
+def raise_if_sigterm(error: Exception) -> None:
     """
     Raises the error again if it stands for SIGTERM, else does nothing. AllenNLP turns the signal
     into an ordinary exception, and a handler for all errors of a damaged file must not swallow it.

@@ -70,7 +70,8 @@ def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
             for path, temporary in zip(paths, temporaries, strict=True):
                 _move(temporary, path)
     except OSError as error:
-        # Only errors of writing are changed; those of files that the block reads are not ours.
+        # Only errors of writing are changed; those of files that the block reads are not ours. The
+        # names of temporary folders begin like this.
         names_temporary = f".{paths[0].name}." in str(error.filename)
         if names_temporary or error.errno in _OF_WRITING:
             message = f"could not write {paths[0]}: {reason(error)}"
@@ -331,7 +332,7 @@ def open_special(path: StrPath) -> BinaryIO:
     stream = _STREAMS.get(os.fspath(path))
     if stream is None:
         return open(path, "wb")
-    sys.stdout.flush()
+    sys.stdout.flush()  # so that earlier output comes first
     return os.fdopen(os.dup(stream), "wb")
 
 

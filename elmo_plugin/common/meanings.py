@@ -42,8 +42,8 @@ def meanings() -> dict[str, dict[str, str]]:
 
 def meant_name(typed: str, names: Iterable[str], table: str, exists: Callable[[str], bool]) -> str:
     """
-    Returns the likely meaning of a word: one of the names, or the first entry of a table that has
-    the word and exists; else an empty string.
+    Returns the likely meaning of a word: one of the names, or the first target in a table that has
+    the word, among the targets that `exists` accepts; else an empty string.
     """
     own = {_plain(name): name for name in names}
     known: dict[str, str] = {}

@@ -49,7 +49,8 @@ def progress_bar(**options: Any) -> "tqdm":
         warnings.simplefilter("ignore", TqdmWarning)
         from tqdm.auto import tqdm
 
-    options["desc"] = visible_line(options.get("desc") or "") or None
+    if options.get("desc"):
+        options["desc"] = visible_line(options["desc"])  # it may quote the name of a file
     if not sys.stderr.isatty() and not _in_notebook():
         options["file"] = _Lines()
         options["mininterval"] = LINE_INTERVAL

@@ -45,7 +45,7 @@ def escape_unencodable_characters() -> None:
 
 
 @contextmanager
-def ending_unread() -> Iterator[None]:
+def ending_if_unread() -> Iterator[None]:
     """
     Ends the process silently, as other tools do, if nobody reads its output any more
     (`elmo … | head`). This does not turn SIGPIPE on, because the sockets of a server or a cluster

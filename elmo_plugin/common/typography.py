@@ -58,14 +58,12 @@ def check_script(text: str, option: str) -> None:
     num_unspaced = 0  # the chunks with characters of such a script
     longest = 0  # the largest number of such characters in a chunk
     for chunk in text.split():
-        has_letter = any(character.isalpha() for character in chunk)
-        if not has_letter:
-            continue
-        length = len(_ANY_UNSPACED.findall(chunk))
-        num_chunks += 1
-        if length > 0:
-            num_unspaced += 1
-        longest = max(longest, length)
+        if any(character.isalpha() for character in chunk):
+            length = len(_ANY_UNSPACED.findall(chunk))
+            num_chunks += 1
+            if length > 0:
+                num_unspaced += 1
+            longest = max(longest, length)
     if 2 * num_unspaced >= num_chunks or longest > _LONGEST_NAME:
         script = _unspaced_script(first[0])
         raise BiLmError(f"{script} is written without spaces between words: set {option}")

@@ -180,22 +180,22 @@ class ArchiveJudge(Judge[Refusal]):
             name = kind
             constructor = Constructor(*types[kind])
             value = {key: item for key, item in value.items() if key != "type"}
-        made = _with_constructor(constructor.cls)
-        if self.may_make(made):
-            yield from self._judge_arguments(constructor, made, value, keys)
-            yield from self.judge_own_files(made, name, value, keys)
+        class_of_init = _class_of_init(constructor.cls)
+        if self.may_make(class_of_init):
+            yield from self._judge_arguments(constructor, class_of_init, value, keys)
+            yield from self.judge_own_files(class_of_init, name, value, keys)
         else:
             reason = f"{name} reads files, runs programs or loads other models"
             yield Refusal(keys, reason)
 
     def _judge_arguments(
-        self, constructor: Constructor, made: Any, value: Mapping[str, Value], keys: Keys
+        self, constructor: Constructor, class_of_init: Any, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
-        """Judges the arguments of an object. The class `made` has the `__init__` that gets them."""
-        is_users = is_of_user(made)
+        """Judges the arguments of an object; `class_of_init` has the `__init__` that gets them."""
+        is_users = is_of_user(class_of_init)
         judge = replace(self, in_class_of_user=is_users)
         options = constructor.options()
-        if is_users and not has_default_from_params(made):
+        if is_users and not has_default_from_params(class_of_init):
             options = {}  # it reads its arguments itself
         for key, item in value.items():
             place = (*keys, key)
@@ -210,12 +210,12 @@ class ArchiveJudge(Judge[Refusal]):
                 yield from judge.judge(Any, item, place)
 
     def judge_own_files(
-        self, made: Any, name: str, value: Mapping[str, Value], keys: Keys
+        self, class_of_init: Any, name: str, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
         """Asks a class that takes files of its archive whether it would take one from elsewhere."""
-        if not hasattr(made, "argument_outside"):
-            return
-        argument = made.argument_outside(self.folder, value)
+        if not hasattr(class_of_init, "argument_outside"):
+            return  # it takes no files
+        argument = class_of_init.argument_outside(self.folder, value)
         if argument:
             yield Refusal((*keys, argument), f"the file of {name} is outside the archive")
 
@@ -252,17 +252,16 @@ class ArchiveJudge(Judge[Refusal]):
 
 def _may_be_named(kind: str) -> bool:
     """
-    Returns whether a class of the user's may be given this text as a type: it names no class, or
-    one that an archive may make.
+    Returns whether the arguments of a user's class may have this text as a "type". The class may
+    make an object of it, if a class is registered by this name, or is in a module, as `os.system`.
     """
-    classes = []
-    for types in Registrable._registry.values():
-        if kind in types:
-            cls, _ = types[kind]
-            classes.append(cls)
-    if classes:
-        return any(archive_may_make(cls) for cls in classes)
-    return "." not in kind
+    registered = [types[kind] for types in Registrable._registry.values() if kind in types]
+    if not registered:
+        is_in_module = "." in kind
+        return not is_in_module
+    # One name may stand for classes of several bases. Which of them the user's class means is not
+    # known, so it is enough that one of them may be made.
+    return any(archive_may_make(cls) for cls, _ in registered)
 
 
 def _leads_outside(text: str) -> bool:
@@ -283,13 +282,13 @@ def _not_registered(kind: Value, cls: Any) -> str:
     return explain_unknown(kind)
 
 
-def _with_constructor(cls: Any) -> Any:
+def _class_of_init(cls: Any) -> Any:
     """
-    Returns the class itself, or the registered class whose constructor it inherits: making a class
-    of the user's without a constructor does only what that one does.
+    Returns the class itself, or the registered class whose `__init__` it inherits: making a class
+    of the user's without an `__init__` does only what that one does.
     """
     for base in cls.__mro__:
-        if "__init__" in vars(base):
+        if "__init__" in vars(base):  # the nearest one, which Python calls
             if _is_registered(base):
                 return base
             return cls

@@ -108,12 +108,12 @@ class _DryRunJudge(ArchiveJudge):
 
     @overrides
     def judge_own_files(
-        self, made: Any, name: str, value: Mapping[str, Value], keys: Keys
+        self, class_of_init: Any, name: str, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
         """Judges the files that a class reads or writes, those of its defaults included."""
-        if is_of_user(made):
+        if is_of_user(class_of_init):
             return  # only its author knows the meaning of its arguments
-        for key, option in Constructor(made).options().items():
+        for key, option in Constructor(class_of_init).options().items():
             given = value.get(key, option.default)
             if key in _READ:
                 yield from _judge_read(given, (*keys, key))

@@ -109,12 +109,11 @@ def _options_beside_a_sampler(config: Mapping[str, Any]) -> Iterator[Mistake]:
     """Yields the options of data loaders that have no effect, because the batch sampler decides."""
     for name in ("data_loader", "validation_data_loader"):
         loader = config.get(name)
-        if not isinstance(loader, Mapping) or loader.get("batch_sampler") is None:
-            continue
-        for key in _DECIDED_BY_SAMPLER:
-            if loader.get(key):
-                reason = f"the batch sampler decides it, as in {name}.batch_sampler.batch_size"
-                yield Mistake((name, key), reason)
+        if isinstance(loader, Mapping) and loader.get("batch_sampler") is not None:
+            for key in _DECIDED_BY_SAMPLER:
+                if loader.get(key):
+                    reason = f"the batch sampler decides it, as in {name}.batch_sampler.batch_size"
+                    yield Mistake((name, key), reason)
 
 
 def _gone_types(config: Value, keys: Keys) -> Iterator[Mistake]:
@@ -146,9 +145,11 @@ class _TrainingJudge(Judge[Mistake]):
         Yields the mistakes in a lazy object. Below the top level, its own missing arguments do not
         count: code passes it more arguments than are known here.
         """
+        is_top_level = len(keys) == 1
         for mistake in self.judge(annotation, value, keys):
-            is_of_the_object = len(mistake.keys) == len(keys) + 1
-            if mistake.reason != MISSING or not is_of_the_object or len(keys) == 1:
+            is_own_argument = len(mistake.keys) == len(keys) + 1
+            may_be_passed = is_own_argument and not is_top_level
+            if mistake.reason != MISSING or not may_be_passed:
                 yield mistake
 
     @overrides
@@ -247,8 +248,9 @@ def _is_required(option: Parameter, is_top: bool) -> bool:
     """Returns whether a configuration must have a value for an option."""
     if option.kind not in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY):
         return False
-    if option.name in PASSED and not (is_top and option.name in _PARTS_OF_A_TRAINING):
-        return False
+    is_part_of_training = is_top and option.name in _PARTS_OF_A_TRAINING
+    if option.name in PASSED and not is_part_of_training:
+        return False  # AllenNLP passes it
     return option.default is Parameter.empty
 
 

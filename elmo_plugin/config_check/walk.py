@@ -1,4 +1,16 @@
-"""The walk through a configuration: it pairs each value with the annotation it is for."""
+"""
+The walk through a configuration: it pairs each value with the annotation it is for.
+
+For example, if the constructor of a class is `Tagger(encoder: Lazy[Encoder], sizes: list[int] |
+None)`, the configuration `{"encoder": "lstm", "sizes": [3, 4]}` of a `Tagger` is judged by
+
+    judge_object(Tagger, {"encoder": "lstm", "sizes": [3, 4]}), which judges the arguments:
+        judge_lazy(Encoder, "lstm")
+            judge_object(Encoder, {"type": "lstm"})
+        judge_union([list[int]], [3, 4])
+            judge_plain(int, 3)
+            judge_plain(int, 4)
+"""
 
 import inspect
 from abc import ABC, abstractmethod
@@ -30,19 +42,19 @@ class Judge(ABC, Generic[Finding]):
 
     def judge(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Finding]:
         """Yields the findings in the value of an argument with this annotation."""
-        origin = get_origin(annotation)
-        arguments = get_args(annotation)
         if value is None:
-            return
-        if origin is Lazy:
-            yield from self.judge_lazy(arguments[0], value, keys)
-        elif origin in (Union, UnionType):
-            kinds = [kind for kind in arguments if kind is not NoneType]
+            return  # AllenNLP makes nothing of null
+        generic = get_origin(annotation)  # such as `list` of `list[int]`
+        types = get_args(annotation)  # such as `(int,)` of `list[int]`
+        if generic is Lazy:
+            yield from self.judge_lazy(types[0], value, keys)
+        elif generic in (Union, UnionType):
+            kinds = [kind for kind in types if kind is not NoneType]
             yield from self.judge_union(kinds, value, keys)
-        elif hasattr(annotation, "from_params"):
+        elif hasattr(annotation, "from_params"):  # a class that AllenNLP makes from JSON
             if isinstance(value, str):
-                value = {"type": value}
-            yield from self.judge_object(origin or annotation, value, keys)
+                value = {"type": value}  # a text is short for an object that has only a type
+            yield from self.judge_object(generic or annotation, value, keys)
         else:
             yield from self._judge_items(annotation, value, keys)
 
@@ -73,7 +85,7 @@ class Judge(ABC, Generic[Finding]):
 
 
 def is_list_type(annotation: Annotation) -> bool:
-    """Returns whether AllenNLP makes something of each item of a list for this annotation."""
+    """Returns whether AllenNLP makes a value for this annotation item by item, as `list[Model]`."""
     origin = get_origin(annotation)
     if not inspect.isclass(origin) or issubclass(origin, Mapping):
         return False
@@ -92,17 +104,22 @@ def typed_items(annotation: Annotation, value: Value) -> list[TypedItem] | None:
     if issubclass(origin, Mapping):
         if not isinstance(value, Mapping):
             return None
-        return [TypedItem(name, kinds[-1], item) for name, item in value.items()]
+        kind_of_values = kinds[-1]  # the first one is the type of the keys
+        return [TypedItem(name, kind_of_values, item) for name, item in value.items()]
     if not is_list_type(annotation) or not isinstance(value, list | tuple | set):
         return None
-    has_type_for_each = origin is tuple and Ellipsis not in kinds
     items = []
     for position, item in enumerate(value):
-        if not has_type_for_each:
-            kind = kinds[0]
-        elif position < len(kinds):
-            kind = kinds[position]
-        else:
-            kind = Any  # AllenNLP ignores the rest
-        items.append(TypedItem(position, kind, item))
+        items.append(TypedItem(position, _kind_at(position, annotation), item))
     return items
+
+
+def _kind_at(position: int, annotation: Annotation) -> Annotation:
+    """Returns the type of an item of a list, or of a tuple that may have a type for each item."""
+    kinds = get_args(annotation)
+    has_type_for_each = get_origin(annotation) is tuple and Ellipsis not in kinds
+    if not has_type_for_each:
+        return kinds[0]
+    if position < len(kinds):
+        return kinds[position]
+    return Any  # AllenNLP ignores the rest

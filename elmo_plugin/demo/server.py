@@ -43,8 +43,8 @@ def show_page(
     opened = open_socket(host, port)
     if not is_local(host):
         show(f"--host {host}: {WARNING}", flush=True)
-    is_everything = not archives and not bilm
-    if is_everything:
+    shows_own_models = not archives and not bilm  # the models of this package
+    if shows_own_models:
         bilm = _BILM
     bilm_tabs: list[Tab] = []
     if bilm:
@@ -55,9 +55,9 @@ def show_page(
     if archives:
         import_all_plugins("a trained model")
         tabs.extend(task_tabs(archives, limit, trust))
-    elif is_everything and find_spec("allennlp"):
+    elif shows_own_models and find_spec("allennlp"):
         tabs.extend(bundled_tabs(limit))
-    elif is_everything:
+    elif shows_own_models:
         note = f"Only the biLM is shown: a trained model {NEEDS_ALLENNLP}."
         show(note, flush=True)
     tabs.extend(bilm_tabs)

@@ -218,7 +218,8 @@ def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) ->
         ready.set_result(predictor)
         by_task.setdefault(task.name, []).append(LoadedArchive(path, task, ready, tagger))
     for predictor in loaded.values():
-        by_task.pop(predictor.task.tagger, None)  # its predicates are in the other task's tab
+        # The tagger of a task gets no tab, because its predicates are in the tab of the task.
+        by_task.pop(predictor.task.tagger, None)
     return [TaskTab(archives, max_characters) for archives in by_task.values()]
 
 

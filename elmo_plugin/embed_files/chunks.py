@@ -11,7 +11,7 @@ import numpy as np
 from filelock import Timeout
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.common.errors import raise_stop
+from elmo_plugin.common.errors import raise_if_sigterm
 from elmo_plugin.common.files import atomic_write, locked, remove_leftovers, write_json
 from elmo_plugin.common.formats.fasta import read_fasta
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -162,7 +162,7 @@ def has_chunk(folder: Path, chunk: Chunk) -> bool:
             sentences = stored["sentences"]
             names = stored["names"]
     except Exception as error:  # a damaged file can make the reader raise anything
-        raise_stop(error)
+        raise_if_sigterm(error)
         logger.warning("%s is damaged: its lines are embedded again", path)
         return False
     same_sentences = np.array_equal(sentences, join_lines(chunk.sentences))

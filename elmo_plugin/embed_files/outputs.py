@@ -16,7 +16,7 @@ import numpy as np
 from safetensors import safe_open
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.common.errors import raise_stop
+from elmo_plugin.common.errors import raise_if_sigterm
 from elmo_plugin.common.formats.formulas import count_formulas, warn_of_formulas
 from elmo_plugin.common.formats.hdf5_files import new_hdf5
 from elmo_plugin.common.integers import ceil_div
@@ -86,7 +86,7 @@ class OutputFormat(NamedTuple):
         try:
             return json.loads(self.description_in(path))
         except Exception as error:  # a damaged file can make the readers raise anything
-            raise_stop(error)
+            raise_if_sigterm(error)
             return None
 
 
@@ -101,24 +101,22 @@ def _write_hdf5(path: Path, content: Content) -> None:
         has_line_numbers = content.settings.keys == "line"
         has_index = has_line_numbers and content.settings.keep_sentences
         index: list[bytes] = []  # takes as much memory as the sentences, six bytes a word
-        number = 0  # of the line
+        num_lines = 0  # in the chunks that are written already
         for chunk_path in content.chunks:
             chunk = _read_chunk(chunk_path)
-            keys = {}
-            for sentence, array in zip(chunk.names or chunk.sentences, chunk.arrays, strict=True):
-                if has_line_numbers:
-                    key = str(number)
-                else:
-                    key = sentence_key(sentence)
-                keys[sentence] = key
-                number += 1
+            names = chunk.names or chunk.sentences
+            keys = [sentence_key(name) for name in names]
+            if has_line_numbers:
+                keys = [str(number) for number in range(num_lines, num_lines + len(names))]
+            num_lines += len(names)
+            for name, key, array in zip(names, keys, chunk.arrays, strict=True):
                 # A blank sentence cannot be a name, and a repeated one is written once.
                 if key and key not in file:
                     dataset = _write_dataset(file, key, content, array)
                     if chunk.names:
-                        dataset.attrs["original_id"] = sentence
+                        dataset.attrs["original_id"] = name
             if has_index:
-                index.append(_without_braces(keys))
+                index.append(_without_braces(dict(zip(names, keys, strict=True))))
             if target.error is not None:
                 return  # the end of the block raises it
         if has_index:
@@ -147,12 +145,14 @@ def _read_chunk(chunk: Path) -> _Stored:
     """Reads the file of a chunk, as `write_chunk` wrote it."""
     with np.load(chunk) as stored:
         ends = np.cumsum(stored["lengths"])
-        names = stored["names"]
+        names = []
+        if len(stored["names"]) > 0:
+            names = split_lines(stored["names"])
         return _Stored(
             sentences=split_lines(stored["sentences"]),
             texts=split_lines(stored["texts"]),
             arrays=np.split(stored["vectors"], ends[:-1]),
-            names=split_lines(names) if len(names) > 0 else [],
+            names=names,
         )
 
 
@@ -330,9 +330,13 @@ def _write_csv(path: Path, content: Content) -> None:
         writer.writerow(["sentence", "position", "word", *names])
         num_formulas = 0
         for line, text, rows in content.lines():
-            words = [text] if content.settings.pooling else text.split()
+            words = text.split()
+            if content.settings.pooling:
+                words = [text]  # one row for the whole line
             for position, (word, row) in enumerate(zip(words, rows, strict=True)):
-                shown = word if content.settings.keep_sentences else ""
+                shown = ""
+                if content.settings.keep_sentences:
+                    shown = word
                 num_formulas += count_formulas([line, shown])
                 writer.writerow([line, position, shown, *row.ravel().astype(str)])
     warn_of_formulas(path.name, num_formulas)

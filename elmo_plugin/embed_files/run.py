@@ -117,11 +117,12 @@ def _prepare(
         # Each worker makes another embedder, and this one embeds nothing.
         embedder_device = "cpu"
     embedder = Embedder(settings, embedder_device)
+    kind_of_device, _, _ = devices[0].partition(":")  # without the number of a GPU
     description = {
         "version": VERSION,
         **settings.description(),
         "bilm": embedder.digest(),
-        "device": devices[0].split(":")[0],
+        "device": kind_of_device,
     }
     digest = blake2b(digest_size=16)
     chunks = read_chunks(
@@ -162,11 +163,14 @@ def _write_output(file: Path, work: _Work, show_progress: bool) -> bool:
 def _write_chunks(folder: Path, work: _Work, show_progress: bool) -> list[Path]:
     """Writes the vectors of each chunk that is not in the folder yet. Returns all their files."""
     settings = work.settings
+    unit = "B"
+    if work.has_proteins:
+        unit = " residues"
     paths: list[Path] = []
     with progress_bar(
         desc="embedding",
         total=_size(work.source, work.has_proteins, settings.column),
-        unit=" residues" if work.has_proteins else "B",
+        unit=unit,
         unit_scale=True,
         smoothing=0,
         disable=not show_progress,

@@ -13,7 +13,7 @@ from safetensors.torch import load
 from torch import Tensor
 
 from elmo_plugin.common.bundled import BUNDLED
-from elmo_plugin.common.errors import raise_stop
+from elmo_plugin.common.errors import raise_if_sigterm
 from elmo_plugin.common.word_keys import word_key
 
 BUNDLED_TABLES = ("english",)
@@ -96,7 +96,7 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
                 yield word, row
     except (ValueError, OSError, EOFError, StopIteration) as error:
         # AllenNLP raises `StopIteration`, without a message, for an empty file.
-        raise_stop(error)
+        raise_if_sigterm(error)
         place = path
         if number > 0:
             place = f"{path}, line {number}"

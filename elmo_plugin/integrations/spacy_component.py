@@ -109,7 +109,10 @@ def get_vectors(item: Doc | Span | Token) -> np.ndarray | None:
     Returns the vectors of all tokens of a document or a span, or the vector of a token. `None` if
     no `ElmoComponent` has made them, or if tokens were merged or split since.
     """
-    doc = item if isinstance(item, Doc) else item.doc
+    if isinstance(item, Doc):
+        doc = item
+    else:
+        doc = item.doc
     if _key(doc) not in doc.user_data:
         return None
     starts, vectors = doc.user_data[_key(doc)]

@@ -84,7 +84,10 @@ class BiLmShim(Shim):
 
     def to_device(self, device_type: str, device_id: int) -> None:
         """Moves the biLM to the CPU, or to the GPU with this number."""
-        self._model.bilm.to(f"cuda:{device_id}" if device_type == "gpu" else "cpu")
+        device = "cpu"
+        if device_type == "gpu":
+            device = f"cuda:{device_id}"
+        self._model.bilm.to(device)
 
     def finish_update(self, optimizer: Any) -> None:
         """Does nothing: the biLM is frozen."""

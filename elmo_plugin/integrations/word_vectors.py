@@ -51,7 +51,9 @@ class WordVectors:
     @property
     def num_features(self) -> int:
         """The size of a word's vector, all layers together."""
-        num_layers = self.bilm.num_layers if self.layers == "all" else 1
+        num_layers = 1
+        if self.layers == "all":
+            num_layers = self.bilm.num_layers
         return num_layers * self.bilm.output_dim
 
     def to(self, device: str) -> "WordVectors":

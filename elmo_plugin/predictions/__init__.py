@@ -1,4 +1,17 @@
 """The predictions of a trained model: in a terminal, in files, as HTML."""
 
+from pathlib import Path
+
+from elmo_plugin.common.errors import BiLmError
+
 FORMATS = (".jsonl", ".json", ".csv", ".conll", ".html")
 """The suffixes of files of predictions."""
+
+
+def check_suffix(path: str | Path) -> None:
+    """
+    Raises `BiLmError` unless predictions can be written to a file with this suffix. `elmo predict`
+    calls it before torch is imported.
+    """
+    if Path(path).suffix.lower() not in FORMATS:
+        raise BiLmError(f"expected {', '.join(FORMATS)}, got {path}")

@@ -2,7 +2,7 @@
 Writes predictions to files, in the format of the file's suffix.
 
 To add a format, write a function beside the others and add it to `_WRITERS`, and add its suffix to
-`FORMATS` in the `__init__` of this package: `elmo predict` reads it before torch is imported.
+`FORMATS` in the `__init__` of this package.
 """
 
 import csv
@@ -17,7 +17,7 @@ from elmo_plugin.common.files import atomic_write, is_special
 from elmo_plugin.common.formats.formulas import count_formulas, warn_of_formulas
 from elmo_plugin.common.streams import escape_in_json
 from elmo_plugin.common.task_cards import TaskCard
-from elmo_plugin.predictions import FORMATS
+from elmo_plugin.predictions import check_suffix
 from elmo_plugin.predictions.kinds import kind_of
 from elmo_plugin.predictions.pages import Section, page
 from elmo_plugin.predictions.prediction import Prediction
@@ -60,10 +60,9 @@ class NumberedPredictions:
 
 def check_format(path: str | Path, task: TaskCard) -> None:
     """Raises `BiLmError` unless the predictions of a task can be written to such a file."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in FORMATS and not is_special(path):
-        raise BiLmError(f"{path}: expected a file in {', '.join(FORMATS)}")
-    if suffix == ".conll" and "entities" not in task.finds:
+    if not is_special(path):
+        check_suffix(path)
+    if Path(path).suffix.lower() == ".conll" and "entities" not in task.finds:
         raise BiLmError(
             f"{path}: {task.title.lower()} has no .conll; expected .jsonl, .json, .csv or .html"
         )
@@ -115,7 +114,9 @@ def _to_json(line: int, prediction: Prediction) -> str:
     content: dict[str, object] = {"line": line}  # first, so that it begins the object
     for key, value in prediction.inputs.items():
         is_overwritten = key in prediction and prediction[key] != value
-        content[f"input_{key}" if is_overwritten else key] = value
+        if is_overwritten:
+            key = f"input_{key}"
+        content[key] = value
     content.update(prediction)
     content["line"] = line  # again, because the input may have such a key
     return escape_in_json(json.dumps(content, ensure_ascii=False))

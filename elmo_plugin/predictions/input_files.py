@@ -1,8 +1,19 @@
-"""The inputs of a predictor from a command line, and from files."""
+"""
+The inputs of a predictor from a command line, and from files.
+
+A file has one of three forms (`Form`), here for a task whose input is a sentence:
+
+    LINES    Ada moved to Lisbon.       a text in each line, or an object of JSON
+    TABLE    id,text                    a header that says which column has the texts
+             7,Ada moved to Lisbon.
+    COLUMNS  Ada    B-PER               a word in each row, and a blank line after each sentence
+             moved  O
+"""
 
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum, auto
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,11 +35,19 @@ from elmo_plugin.predictions.inputs import Input, input_of_texts, is_question_fi
 
 logger = get_logger(__name__)
 
-_OBJECT = re.compile(r'\s*\{\s*("|\}|$)')  # JSON, unlike "{Anna} left"
+_JSON_OBJECT = re.compile(r'\s*\{\s*("|\}|$)')  # the beginning of one, unlike "{Anna} left"
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _TABLE_SUFFIXES = (".csv", ".xlsx", ".xlsm", ".parquet", ".arrow", ".feather")
 _COLUMN_SUFFIXES = (".conll", ".conllu", ".conllup")
 _SNIFFED_LINES = 20  # how many lines are read to find the form of a file
+
+
+class Form(Enum):
+    """The form of a file of inputs; the head of this file has an example of each."""
+
+    LINES = auto()
+    TABLE = auto()
+    COLUMNS = auto()
 
 
 def inputs_of(texts: Sequence[str], task: TaskCard) -> Iterator[Input]:
@@ -38,45 +57,57 @@ def inputs_of(texts: Sequence[str], task: TaskCard) -> Iterator[Input]:
     question about it.
     """
     files = [text for text in texts if text == "-" or os.path.exists(text)]
-    asks_about_passage = len(texts) == 2 and "question" in task.text_names
-    if len(texts) == 1 and files:
+    if not files:
+        yield _typed_input(texts, task)
+    elif len(texts) == 1:
         yield from read_inputs(texts[0], task)
-    elif len(texts) == 1 and _OBJECT.match(texts[0]):
-        yield Input("TEXT", parse_json(texts[0], "TEXT", is_line=True))
-    elif files and not asks_about_passage:
-        raise BiLmError(f"TEXT: {files[0]} is a file; its lines are read if it is the only TEXT")
-    elif files:
+    elif len(texts) == 2 and "question" in task.text_names:
         yield from _inputs_about_passage(texts, files, task)
     else:
-        yield Input("TEXT", input_of_texts(task, texts))
+        raise BiLmError(f"TEXT: {files[0]} is a file; its lines are read if it is the only TEXT")
+
+
+def _typed_input(texts: Sequence[str], task: TaskCard) -> Input:
+    """Returns the input for the texts of a command line, or for its one object of JSON."""
+    if len(texts) == 1 and _JSON_OBJECT.match(texts[0]):
+        return Input("TEXT", parse_json(texts[0], "TEXT", is_line=True))
+    return Input("TEXT", input_of_texts(task, texts))
 
 
 def _inputs_about_passage(
     texts: Sequence[str], files: Sequence[str], task: TaskCard
 ) -> Iterator[Input]:
     """
-    Yields the inputs of a passage and its questions. One or both are in files: a passage is a whole
-    file, and questions are the lines of a file, except for a single one that is typed.
+    Yields the inputs of a passage and its questions, one or both in files. A passage is a whole
+    file. A question is typed, before or after the passage's file; or each line of the file after a
+    passage is one.
     """
     first, last = texts
-    if len(files) == 1:
-        contents = [_content(text) if text in files else text for text in texts]
-        # The typed question may come after the passage's file, or before it.
-        is_passage_last = first not in files and is_question_first(task, contents)
-        if first in files or is_passage_last:
-            yield Input("TEXT", input_of_texts(task, contents))
-            return
-    # What is left is a passage, typed or in a file, and after it a file of questions.
-    passage = _content(first) if first in files else first
+    if last not in files:  # the passage is in a file, and its question is typed
+        yield Input("TEXT", input_of_texts(task, [_content(first), last]))
+        return
+    if first in files:
+        yield from _questions_about(_content(first), last, task)
+        return
+    # A text before a file is a question about it, or else the passage of its questions.
+    typed_before_content = [first, _content(last)]
+    if is_question_first(task, typed_before_content):
+        yield Input("TEXT", input_of_texts(task, typed_before_content))
+    else:
+        yield from _questions_about(first, last, task)
+
+
+def _questions_about(passage: str, file: str, task: TaskCard) -> Iterator[Input]:
+    """Yields an input for the question in each line of a file, all about the same passage."""
     num_questions = 0
-    for number, line in enumerate(_lines(last), start=1):
-        question = decode(line, f"{last}, line {number}").strip()
+    for number, line in enumerate(_lines(file), start=1):
+        question = decode(line, f"{file}, line {number}").strip()
         if question:
             num_questions += 1
             values = dict(zip(task.text_names, [passage, question], strict=True))
-            yield Input(f"{last}, line {number}", values, number)
+            yield Input(f"{file}, line {number}", values, number)
     if not num_questions:
-        raise BiLmError(f"{last}: expected a question in each line, got only blank lines")
+        raise BiLmError(f"{file}: expected a question in each line, got only blank lines")
 
 
 def count_inputs(texts: Sequence[str], task: TaskCard) -> int | None:
@@ -112,31 +143,48 @@ def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
 
     Raises `BiLmError`, naming file and line, for any other line, and if there is none.
     """
-    name = "standard input" if str(path) == "-" else str(path)
-    suffix = Path(name.removesuffix(compression(name))).suffix.lower()
-    form = ""
-    # Standard input and pipes can be read only once, so they always have lines.
-    if str(path) != "-" and not is_special(path):
-        form = _form_of_file(name, suffix, task)
-    if form:
-        # Imported here, because pandas takes a moment to import.
-        from elmo_plugin.predictions.tables import inputs_of_columns, inputs_of_table
-
-        read = inputs_of_table if form == "table" else inputs_of_columns
-        yield from read(name, task)
+    file = str(path)
+    form = Form.LINES
+    # Standard input and pipes can be read only once, so nothing is read to find their form.
+    if file != "-" and not is_special(path):
+        form = _form_of_file(file, task)
+    if form is Form.LINES:
+        yield from _inputs_of_lines(file, task)
         return
+    # Imported here, because pandas takes a moment to import.
+    from elmo_plugin.predictions.tables import inputs_of_columns, inputs_of_table
+
+    if form is Form.TABLE:
+        yield from inputs_of_table(file, task)
+    else:
+        yield from inputs_of_columns(file, task)
+
+
+def _suffix(file: str) -> str:
+    """Returns the suffix of a file in small letters, without the one of its compression."""
+    return Path(file.removesuffix(compression(file))).suffix.lower()
+
+
+def _inputs_of_lines(file: str, task: TaskCard) -> Iterator[Input]:
+    """Yields the input in each line of a file, or of standard input, `-`."""
+    name = file
+    if file == "-":
+        name = "standard input"
+    suffix = _suffix(name)
     has_tabs = len(task.texts) > 1 or suffix == ".tsv"
     num_inputs = 0
     num_exchanged = 0
-    for number, line in enumerate(_lines(str(path)), start=1):
+    for number, line in enumerate(_lines(file), start=1):
         place = f"{name}, line {number}"
         text = decode(line, place).rstrip("\r\n")
         if not normalize_text(text).strip():
-            continue
-        texts = text.split("\t") if has_tabs else [text]
+            continue  # a blank line
+        texts = [text]
+        if has_tabs:
+            texts = text.split("\t")
         if number == 1 and _are_names(texts, task):
             continue  # a header
-        if suffix in _JSON_SUFFIXES or _OBJECT.match(text):
+        if suffix in _JSON_SUFFIXES or _JSON_OBJECT.match(text):
             values = _parse_object(text, place, task)
         else:
             _check_number_of_texts(texts, place, task)
@@ -154,45 +202,70 @@ def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
         raise BiLmError(f"{name}: expected a text, got only blank lines")
 
 
-def _form_of_file(name: str, suffix: str, task: TaskCard) -> str:
+def _form_of_file(file: str, task: TaskCard) -> Form:
     """
-    Returns "table" or "columns" for files that have a text or a word in each row, and nothing for
-    those with a text in each line. Raises `BiLmError` for files that plainly have neither.
+    Returns the form of a file, by its suffix or else by its first lines. Raises `BiLmError` if it
+    plainly has none of the forms, or one that the task does not take.
     """
-    takes_sentences = task.text_names == ["sentence"]
+    suffix = _suffix(file)
     if suffix in _TABLE_SUFFIXES:
-        return "table"
-    if suffix in _COLUMN_SUFFIXES and not takes_sentences:
-        names = " and ".join(task.text_names)
-        raise BiLmError(f"{name}: expected {names} in each line, got {suffix}")
-    if suffix in _COLUMN_SUFFIXES:
-        return "columns"
+        return Form.TABLE
     if suffix in _JSON_SUFFIXES:
-        return ""
-    first = []
-    for line in islice(_lines(name), _SNIFFED_LINES):
-        first.append(line.decode("utf-8", "ignore").strip("\r\n"))
+        return Form.LINES
+    if suffix in _COLUMN_SUFFIXES:
+        if _takes_sentences(task):
+            return Form.COLUMNS
+        names = " and ".join(task.text_names)
+        raise BiLmError(f"{file}: expected {names} in each line, got {suffix}")
+    first_lines = []
+    for line in islice(_lines(file), _SNIFFED_LINES):
+        first_lines.append(line.decode("utf-8", "ignore").strip("\r\n"))
     if len(task.texts) > 1:
-        # Lines with the task's texts between tabs are read as lines. With further columns they are
-        # a table, whose header says which columns are the texts.
-        has_more_columns = bool(first) and first[0].count("\t") >= len(task.texts)
-        return "table" if has_more_columns and suffix == ".tsv" else ""
-    kind = kind_of_data(first)
+        return _form_of_several_texts(first_lines, suffix, task)
+    return _form_of_single_texts(first_lines, file, task)
+
+
+def _takes_sentences(task: TaskCard) -> bool:
+    """Returns whether the input of a task is one sentence, which may come as a list of words."""
+    return task.text_names == ["sentence"]
+
+
+def _form_of_several_texts(lines: Sequence[str], suffix: str, task: TaskCard) -> Form:
+    """
+    Returns the form of a file whose lines have the texts of the task, with tabs between them. In a
+    .tsv, a line with more fields than texts is the header of a table.
+    """
+    if suffix == ".tsv" and lines:
+        num_fields = lines[0].count("\t") + 1
+        if num_fields > len(task.texts):
+            return Form.TABLE
+    return Form.LINES
+
+
+def _form_of_single_texts(lines: Sequence[str], file: str, task: TaskCard) -> Form:
+    """
+    Returns the form of a file for a task with one text, by its first lines. Raises `BiLmError` if
+    they are plainly something else than texts.
+    """
+    kind = kind_of_data(lines)
     if not kind or kind == "JSON":
-        return ""
-    if kind.startswith("columns") and takes_sentences:
-        # A cell with a space is a text, not a word.
-        num_with_space = sum(" " in line for line in first)
-        has_texts = num_with_space > len(first) / 2
-        return "table" if kind == BETWEEN_TABS and has_texts else "columns"
-    if kind == BETWEEN_TABS:
-        return "table"
-    raise BiLmError(f"{name}: expected a text in each line, got {kind}")
+        return Form.LINES
+    # Tabs divide the columns of a table as well as words and tags. A text has spaces, a word none.
+    num_with_space = sum(" " in line for line in lines)
+    has_texts = num_with_space > len(lines) / 2
+    if kind == BETWEEN_TABS and (has_texts or not _takes_sentences(task)):
+        return Form.TABLE
+    if kind.startswith("columns") and _takes_sentences(task):
+        return Form.COLUMNS
+    raise BiLmError(f"{file}: expected a text in each line, got {kind}")
 
 
 def _parse_object(text: str, place: str, task: TaskCard) -> dict[str, Any]:
-    """Returns the JSON object of a line. Raises `BiLmError` for others, and for SQuAD's files."""
-    if not _OBJECT.match(text):
+    """
+    Returns the JSON object of a line. Raises `BiLmError` for any other line, and for SQuAD's JSON,
+    which `--squad` reads.
+    """
+    if not _JSON_OBJECT.match(text):
         raise BiLmError(f"{place}: expected a JSON object in each line, got {text!r:.60}")
     values = parse_json(text, place, is_line=True)
     if "question" in task.text_names and isinstance(values.get("data"), list):

@@ -31,10 +31,14 @@ def input_of_texts(task: TaskCard, texts: Sequence[str], place: str = "") -> dic
     """
     names = task.text_names
     if len(texts) != len(names):
-        got = "1 text" if len(texts) == 1 else f"{len(texts)} texts"
+        got = f"{len(texts)} texts"
+        if len(texts) == 1:
+            got = "1 text"
         raise BiLmError(f"{place or task.title}: expected {' and '.join(names)}, got {got}")
     if is_question_first(task, texts):
-        prefix = f"{place}: " if place else ""
+        prefix = ""
+        if place:
+            prefix = f"{place}: "
         logger.warning("%sthe first text is the question, so the two are exchanged", prefix)
         texts = list(reversed(texts))
     return dict(zip(names, texts, strict=True))
@@ -59,7 +63,7 @@ def input_of_item(task: TaskCard, item: Any, place: str) -> dict[str, Any]:
     if isinstance(item, Mapping):
         return dict(item)
     if isinstance(item, str):
-        return input_of_texts(task, [str(item)], place)
+        return input_of_texts(task, [str(item)], place)  # a plain `str`, as numpy's is another
     names = task.text_names
     if len(names) > 1:
         return input_of_texts(task, as_words(item, place, " and ".join(names)), place)

@@ -8,7 +8,7 @@ from elmo_plugin.common.streams import visible
 from elmo_plugin.common.task_cards import TaskCard, task_cards
 from elmo_plugin.predictions.kinds import view
 from elmo_plugin.predictions.pages import PredictionView, to_html
-from elmo_plugin.predictions.views import Bars, Mark, MarkedText, Part, nest, percent
+from elmo_plugin.predictions.views import Bar, Bars, Mark, MarkedText, Part, nest, percent
 
 _MAX_CHARACTERS = 300
 """The longest `repr` of a result."""
@@ -40,7 +40,9 @@ def _with_places(value: Any) -> Any:
         return [_with_places(item) for item in value]
     if isinstance(value, dict):
         items = {key: _with_places(item) for key, item in value.items()}
-        return Found(items) if "start_word" in items else items
+        if "start_word" in items:
+            return Found(items)
+        return items
     return value
 
 
@@ -122,11 +124,16 @@ class Prediction(dict[str, Any]):
 def _in_one_line(part: Part) -> str:
     """Returns the best bar, or a text with its spans in brackets, for a `repr`."""
     if isinstance(part, Bars):
-        best = max(part.bars, key=lambda bar: (bar.is_best, bar.value))
+        best = max(part.bars, key=_chosen_and_value)
         return f"{best.label} {percent(best.value)}"
     # `repr` cuts the text there, so the spans behind it would not be seen.
     spans = [span for span in part.spans if span.end < _MAX_CHARACTERS]
     return f"{part.title} {_in_brackets(nest(part.text, spans))}"
+
+
+def _chosen_and_value(bar: Bar) -> tuple[bool, float]:
+    """Sorts bars by their probabilities, with the bar of the model's choice last."""
+    return bar.is_best, bar.value
 
 
 def _in_brackets(pieces: Sequence[str | Mark]) -> str:

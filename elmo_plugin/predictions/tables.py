@@ -30,7 +30,7 @@ def inputs_of_table(file: str, task: TaskCard) -> Iterator[Input]:
         columns = list(range(table.width))
     else:
         names = " and ".join(task.text_names)
-        listed = ", ".join(map(repr, rows[0].fields))
+        listed = ", ".join(repr(field) for field in rows[0].fields)
         raise BiLmError(f"{file}, line 1: expected a header that names {names}, got {listed:.200}")
     if not rows:
         raise BiLmError(f"{file}: expected a text, got only a header")
@@ -39,7 +39,8 @@ def inputs_of_table(file: str, task: TaskCard) -> Iterator[Input]:
     for row in rows:
         place = f"{file}, {row.place}"
         texts = [row.fields[column] for column in columns]
-        if not all(texts):
+        has_blank_text = not all(texts)
+        if has_blank_text:
             logger.warning("%s: left out, as a text is blank", place)
             continue
         yield Input(place, input_of_texts(task, texts, place), _line_of(row.place))

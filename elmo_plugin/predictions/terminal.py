@@ -78,12 +78,15 @@ def _bars(bars: Bars) -> Text:
     values = [percent(bar.value) for bar in bars.bars]
     label_width = max(len(label) for label in labels)
     value_width = max(len(value) for value in values)
-    is_utf = sys.stdout.encoding.lower().startswith("utf")
-    block = "█" if is_utf else "#"
+    block = "#"
+    if sys.stdout.encoding.lower().startswith("utf"):
+        block = "█"
     lines = []
     for label, value, bar in zip(labels, values, bars.bars, strict=True):
         blocks = block * round(_WIDTH * bar.value)
         line = f"  {label:{label_width}}  {value:>{value_width}}  {blocks}"
-        style = Style(color="green", bold=True) if bar.is_best else Style()
+        style = Style()
+        if bar.is_best:
+            style = Style(color="green", bold=True)
         lines.append(Text(line.rstrip(), style))
     return Text("\n").join(lines)

@@ -111,23 +111,23 @@ def judge(
     trainings: Sequence[Training], outcomes: Iterable[Outcome], metric: Metric
 ) -> tuple[Scores, list[str]]:
     """
-    Returns the scores of each configuration, and a sentence for each training that failed. A score
-    that is not finite also counts as a failure.
+    Returns the scores of each configuration, and a sentence for each training that failed; logs why
+    it did. A score that is not finite also counts as a failure.
     """
     scores: Scores = {training.name: [] for training in trainings}
     failures = []
     for training, outcome in zip(trainings, outcomes, strict=True):
-        score = math.nan
+        failure = outcome.failure
         if outcome.metrics is not None:
             score = metric.score(outcome.metrics, f"{training.folder}: ")
-        if math.isfinite(score):
-            scores[training.name].append(score)
-            continue
-        why = outcome.failure or f"its {metric.name} is {score}"
-        logger.error("%s failed: %s", training, why)
+            if math.isfinite(score):
+                scores[training.name].append(score)
+                continue  # the training did not fail
+            failure = f"its {metric.name} is {score}"
+        failures.append(f"{training} failed: {failure}")
+        logger.error("%s failed: %s", training, failure)
         for line in outcome.details.splitlines():
             logger.error("%s", line)
-        failures.append(f"{training} failed: {why}")
     return scores, failures
 
 

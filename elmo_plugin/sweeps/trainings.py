@@ -27,7 +27,7 @@ from allennlp.models.archival import CONFIG_NAME
 from filelock import Timeout
 
 from elmo_plugin.archives import import_all_plugins
-from elmo_plugin.common.errors import BiLmError, raise_stop
+from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
 from elmo_plugin.common.files import close_log_files, locked, write_json
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.provenance import provenance
@@ -67,7 +67,7 @@ class Outcome(NamedTuple):
             metrics = train(training.config, training.folder, file_friendly_logging)
             return cls(metrics)
         except Exception as error:
-            raise_stop(error)
+            raise_if_sigterm(error)
             return cls.of_error(error)
 
     @classmethod

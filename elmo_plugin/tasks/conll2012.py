@@ -24,7 +24,7 @@ _PLAIN = {
     "-RCB-": "}",
     "``": '"',
     "''": '"',
-    "/.": ".",  # this and the next one: OntoNotes
+    "/.": ".",  # in OntoNotes, as is the next one
     "/?": "?",
 }
 
@@ -79,7 +79,7 @@ class DocumentLines(NamedTuple):
 
 @contextmanager
 def errors_suggest_import(task: str) -> Iterator[None]:
-    """Adds to an error about a file the command that makes CoNLL-2012 of files of other forms."""
+    """Adds to the message of an error the command that converts other files to CoNLL-2012."""
     try:
         yield
     except ConfigurationError as error:
@@ -113,15 +113,14 @@ def split_documents(lines: Iterable[Line]) -> Iterator[DocumentLines]:
                     f"expected #begin document (NAME); part 000, got {found!r:.60}"
                 )
             document.sentences.append(sentence)
-            continue
-        for mark in group:
-            if kind == "begin" and document is not None:
-                raise lacks_end(document)
-            if kind == "begin":
+        elif kind == "begin":
+            for mark in group:
+                if document is not None:
+                    raise lacks_end(document)
                 document = DocumentLines(mark, [])
-            elif kind == "end" and document is not None:
-                yield document._replace(has_end=True)
-                document = None
+        elif kind == "end" and document is not None:
+            yield document._replace(has_end=True)
+            document = None
     if document is not None:
         yield document
 

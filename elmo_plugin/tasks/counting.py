@@ -82,7 +82,7 @@ class CountingMetric(Metric):
     @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """Returns the `metrics` of the counts of all processes since the last reset."""
-        whole = copy(self)
+        whole = copy(self)  # it keeps the counts when `reset` gives this metric new ones
         if is_distributed():
             # A list of the right length; each entry is replaced by the counts of a process.
             gathered = [self.counts] * torch.distributed.get_world_size()

@@ -85,14 +85,13 @@ class TaskDatasetReader(DatasetReader):
     folder_patterns: tuple[str, ...] = ()
 
     def __init__(self, token_indexers: dict[str, TokenIndexer], **kwargs: Any) -> None:
-        known = signature(DatasetReader.__init__).parameters
-        unknown = sorted(kwargs.keys() - known)
+        of_every_reader = signature(DatasetReader.__init__).parameters.keys()
+        unknown = sorted(kwargs.keys() - of_every_reader)
         if unknown:
-            # All but the options that every reader of AllenNLP has.
-            options = infer_constructor_params(type(self)).keys() - known - {"kwargs"}
+            own = infer_constructor_params(type(self)).keys() - of_every_reader - {"kwargs"}
             raise ConfigurationError(
                 f"dataset_reader: there is no option {unknown[0]!r}; it has "
-                f"{', '.join(sorted(options))}; `elmo import` reads files of other forms"
+                f"{', '.join(sorted(own))}; `elmo import` reads files of other forms"
             )
         super().__init__(**kwargs)
         self._token_indexers = token_indexers

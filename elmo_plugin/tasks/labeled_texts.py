@@ -108,6 +108,7 @@ def number_of_labels(vocab: Vocabulary) -> int:
     labels = vocab.get_token_to_index_vocabulary("labels")
     numbers = [label for label in labels if label.isdecimal()]
     num_words = len(labels) - len(numbers)
+    # A single label of the other kind may be one of them, such as 0 beside names.
     if len(numbers) > 1 and num_words > 1:
         message = f"expected labels that are words or numbers, got both: {', '.join(labels)}"
         raise ConfigurationError(

@@ -217,11 +217,10 @@ def typed_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
         text = cast(MetadataField, instance["text"]).metadata
     places = []
     for token in tokens:
-        if text is None or token.idx is None or token.idx_end is None:
-            return join_words([as_typed(token) for token in tokens])
-        places.append((token.idx, token.idx_end))
-    if text is None:  # only if there were no words, so that the loop did not return
-        return join_words([])
+        if token.idx is not None and token.idx_end is not None:
+            places.append((token.idx, token.idx_end))
+    if text is None or len(places) < len(tokens):
+        return join_words([as_typed(token) for token in tokens])
     return text, places
 
 

@@ -160,6 +160,7 @@ class SnliEsim(Classifier):
         """
         Returns the logits of the labels, shape (batch, labels), for texts of shape (batch, time).
         """
+        # As in the paper, `a` is for the premise and `b` for the hypothesis.
         (a, a_mask), (b, b_mask) = self.contextual_encoder.encode_together([premise, hypothesis])
         b_for_a, a_for_b = biattention(a, b, a_mask, b_mask)  # Shapes: (batch, time, dim)
         inferred_a = self._infer(a, b_for_a, a_mask)  # Shape: (batch, 2 * inference_dim)

@@ -130,7 +130,7 @@ def spans_to_tags(spans: Iterable[Span], length: int, encoding: str = "BIO") -> 
         words = slice(span.start, span.end)
         letters = encoded.of_span(span.end - span.start)
         if encoding == "IOB1" and not _follows(span, before):
-            letters[0] = "I"  # B is only for a span right behind one of its label
+            letters[0] = "I"  # B is only for a span right behind another with the same label
         if encoding == "IO":
             tags[words] = [span.label] * len(letters)
         elif span.label:

@@ -187,40 +187,42 @@ class SstTreesReader(LabeledTextsReader):
 
     def _read_trees(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, list[Token]]]:
         """Yields the sentence of each tree, then its phrases that are long enough."""
-        has_numbers: bool | None = None  # `None` before the first label
-        for line in lines:
+        # The first label says whether the labels of the file are numbers or words; `binary` is for
+        # numbers.
+        labels_are_numbers = self._is_binary
+        for index, line in enumerate(lines):
             if not line.text.strip().startswith("("):
                 raise line.error(
                     "expected a tree, such as (3 (2 Not) (1 bad)), got "
                     f"{line.text.strip()!r:.60}; `elmo import classify` reads other files"
                 )
-            sentence, *parts = read_phrases(line.text.strip(), line.location)
-            if parts:
-                tokens = [Token(word) for word in sentence.words]
-            else:  # the brackets contain a text as people type it
-                tokens = self._words_of(sentence, line)
+            sentence, *phrases = read_phrases(line.text.strip(), line.location)
             is_number = sentence.label.isdecimal()
-            if has_numbers is None:
-                # All labels are numbers, or words, as the first one is. `binary` needs numbers.
-                has_numbers = is_number or self._is_binary
-            if is_number != has_numbers:
+            if index == 0 and is_number:
+                labels_are_numbers = True
+            if is_number != labels_are_numbers:
                 raise line.error(f"a label is a number from 0 to 4, not {sentence.label!r}")
+            tokens = self._words_of(sentence, line, has_phrases=bool(phrases))
             label = self._label_of(sentence)
             if label is not None:
                 yield tokens, label, tokens
-            for part in parts:
-                label = self._label_of(part)
-                if label is not None and len(part.words) >= self._min_phrase_length:
-                    yield [Token(word) for word in part.words], label, tokens
+            for phrase in phrases:
+                label = self._label_of(phrase)
+                if label is not None and len(phrase.words) >= self._min_phrase_length:
+                    yield [Token(word) for word in phrase.words], label, tokens
 
     def _label_of(self, phrase: Phrase) -> str | None:
-        """Returns the name of a label, or `None` for one that is left out."""
+        """
+        Returns the name of a label, or `None` for one that is left out: a neutral one in `binary`.
+        """
         if not phrase.label.isdecimal():
             return phrase.label
         return self._labels[int(phrase.label)]
 
-    def _words_of(self, sentence: Phrase, line: Line) -> list[Token]:
-        """Returns the words of a text without phrases, as people type it."""
+    def _words_of(self, sentence: Phrase, line: Line, has_phrases: bool) -> list[Token]:
+        """Returns the words of a sentence. One without phrases is a text as people type it."""
+        if has_phrases:
+            return [Token(word) for word in sentence.words]
         try:
             return self.tokenizer.tokenize(" ".join(sentence.words))
         except ConfigurationError as error:

@@ -84,7 +84,8 @@ class RawTextTokenizer(Tokenizer):
             end = place.stop
             word = normalized.word(place.start, end)
             typed = text[word.start : word.end]
-            # A token with another text than the typed one keeps both.
+            # A token with another text than the typed one keeps both. A token of spaCy cannot be
+            # changed.
             if isinstance(token, Token) and token.ensure_text() == typed:
                 token.idx = word.start
                 token.idx_end = word.end
@@ -176,6 +177,7 @@ def _split_stop(word: str) -> list[str]:
         return [word]
     match = _RUN_ON.fullmatch(word)
     if match is not None and f"{match['word']}." not in _ABBREVIATIONS:
+        # It plainly ends a sentence: two small letters or digits come before the stop.
         parts = [match["word"], match["stop"]]
         if match["next"]:
             parts.append(match["next"])
@@ -184,10 +186,9 @@ def _split_stop(word: str) -> list[str]:
         return [word]
     stem = word.removesuffix(".")
     _, _, last = stem.rpartition(".")
-    has_case = last.lower() != last.upper()
-    is_initial = has_case and len(last) == 1  # as in J. and U.S.
-    # The stop also stays at other stops and at punctuation.
-    if not last or last[-1] in punctuation or is_initial:
+    is_letter_with_case = len(last) == 1 and last.lower() != last.upper()  # as in J. and U.S.
+    is_after_stop = not last  # as in "…and so on.."
+    if is_letter_with_case or is_after_stop or last[-1] in punctuation:
         return [word]
     return [stem, "."]
 

@@ -128,7 +128,7 @@ class ElmoWeightsCallback(TrainerCallback):
         **kwargs: Any,
     ) -> None:
         if not is_primary:
-            return
+            return  # another process does it
         for mix in _read_layer_weights(trainer):
             values = {"gamma": mix.gamma}
             for layer, weight in zip(mix.layers, mix.normalized_weights, strict=True):

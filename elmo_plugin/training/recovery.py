@@ -24,7 +24,7 @@ def check_recovery(folder: Path, params: Params) -> None:
     no whole one.
     """
     if not folder.is_dir():
-        return  # AllenNLP says so
+        return  # AllenNLP says that the folder is missing
     with as_configuration_error():
         check_kinds(folder, f"directory {folder}")
     file = folder / _CONFIG

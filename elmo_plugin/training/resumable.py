@@ -233,7 +233,7 @@ class ResumableTrainer(GradientDescentTrainer):
     @overrides
     def _maybe_restore_checkpoint(self) -> None:
         if self._checkpointer is None:
-            return
+            return  # this training keeps no checkpoints
         checkpoint = self._checkpointer.load_checkpoint()
         training_state: dict[str, Any] = {}
         if checkpoint is not None:
@@ -246,7 +246,7 @@ class ResumableTrainer(GradientDescentTrainer):
         own = self._own_part(training_state)
         self._restore_by_allennlp(checkpoint)
         if checkpoint is None:
-            return
+            return  # the training begins
         if own is None:
             logger.warning(
                 "The checkpoint in %s was made by another trainer: training resumes from it, but "

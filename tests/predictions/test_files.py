@@ -190,8 +190,12 @@ def test_only_entities_have_columns() -> None:
         match=r"a\.conll: sentiment has no \.conll; expected \.jsonl, \.json, \.csv or \.html",
     ):
         check_format("a.conll", TASKS["sst"])
-    with pytest.raises(BiLmError, match=r"a\.txt: expected a file in \.jsonl"):
+    with pytest.raises(BiLmError, match=r"expected \.jsonl, .*, got a\.txt"):
         check_format("a.txt", TASKS["ner"])
+
+
+def test_a_suffix_may_be_in_capitals() -> None:
+    check_format("A.CSV", TASKS["sst"])
 
 
 def test_no_predictions_are_an_empty_list_of_json(tmp_path: Path) -> None:

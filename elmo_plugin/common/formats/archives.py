@@ -8,11 +8,11 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, Any
 
-from elmo_plugin.common.errors import BiLmError, raise_stop
+from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
 from elmo_plugin.common.files import reason
 
 MAX_BYTES = 2**31  # that any archive may unpack to
@@ -41,8 +41,10 @@ def read_members(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str
         for name, file in _files(Path(path)):
             if is_wanted(name):
                 # Read in pieces, because the size in a header may be forged.
-                pieces = iter(partial(file.read, _READ_SIZE), b"")
-                contents[name] = b"".join(pieces)
+                content = bytearray()
+                while piece := file.read(_READ_SIZE):
+                    content += piece
+                contents[name] = bytes(content)
     return contents
 
 
@@ -84,14 +86,19 @@ class ZippedPath(zipfile.Path):
                 _check_name(name)
                 if count > 1:
                     raise BiLmError(f"several files are called {name!r}")
-            folders = {name.rpartition("/")[0] for name in names if not name.endswith("/")}
+            folders = set()
+            for name in names:
+                folder, _, file = name.rpartition("/")
+                if file:  # the name of a folder ends with a slash
+                    folders.add(folder)
             zipped_paths = []
             for folder in sorted(folders):
-                if folder.startswith("__MACOSX"):
-                    continue
                 # `zipfile` marks a folder by a slash, and the archive itself by an empty text.
-                place = f"{folder}/" if folder else ""
-                zipped_paths.append(cls(archive, place))
+                place = ""
+                if folder:
+                    place = f"{folder}/"
+                if not folder.startswith("__MACOSX"):
+                    zipped_paths.append(cls(archive, place))
             return zipped_paths
 
     def read_bytes(self) -> bytes:
@@ -130,7 +137,7 @@ def _errors_name(path: str | Path, kind: str = "tar") -> Iterator[None]:
     except BiLmError as error:
         raise BiLmError(f"archive {path}: {error}") from None
     except Exception as error:  # damage can make the readers raise anything
-        raise_stop(error)
+        raise_if_sigterm(error)
         if isinstance(error, OSError) and error.errno:
             raise BiLmError(
                 f"archive {path}: cannot be read or unpacked ({reason(error)})"
@@ -165,26 +172,40 @@ def _files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
                 if number >= MAX_MEMBERS:
                     raise BiLmError(f"too many files: more than {MAX_MEMBERS:,}")
                 archive.members.clear()  # type: ignore[attr-defined]  # it would keep every name and attribute
-                _check_name(member.name)
-                windows_path = PureWindowsPath(member.name)  # it splits at `/` and at `\`
-                leaves_folder = windows_path.anchor != "" or ".." in windows_path.parts
-                if leaves_folder or "\0" in member.name:
-                    raise BiLmError(f"{member.name!r} would be written outside its folder")
+                _check_member(member)
                 if member.isdir():
-                    continue
-                if not member.isreg() or member.issparse():
-                    raise BiLmError(f"{member.name!r} is neither a file nor a folder")
+                    continue  # the folders of files are made when the files are written
                 file = archive.extractfile(member)
                 assert file is not None  # it is `None` only for folders and links
                 yield str(PurePosixPath(member.name)), file
-            # Only zeros may follow the last file. They are read to the end, because gzip compares
-            # its checksum only there. tarfile has read a part of it into a buffer of its own.
-            for rest in (archive.fileobj, stream):
-                while block := rest.read(_READ_SIZE):
-                    if block.strip(b"\0"):
-                        raise BiLmError(
-                            "there is data after the end of the archive: it may be damaged"
-                        )
+            # tarfile has read a part of the rest into its buffer.
+            _check_rest(archive.fileobj)
+            _check_rest(stream)
+
+
+def _check_member(member: tarfile.TarInfo) -> None:
+    """
+    Raises `BiLmError` for a member that is neither a file nor a folder, or would be written outside
+    the folder into which its archive is unpacked.
+    """
+    _check_name(member.name)
+    windows_path = PureWindowsPath(member.name)  # it splits at `/` and at `\`
+    leaves_folder = windows_path.anchor != "" or ".." in windows_path.parts
+    if leaves_folder or "\0" in member.name:
+        raise BiLmError(f"{member.name!r} would be written outside its folder")
+    is_plain_file = member.isreg() and not member.issparse()
+    if not is_plain_file and not member.isdir():
+        raise BiLmError(f"{member.name!r} is neither a file nor a folder")
+
+
+def _check_rest(stream: Any) -> None:
+    """
+    Reads a stream to its end, where gzip compares its checksum. Raises `BiLmError` if anything but
+    zeros is left in it after the last file.
+    """
+    while block := stream.read(_READ_SIZE):
+        if block.strip(b"\0"):
+            raise BiLmError("there is data after the end of the archive: it may be damaged")
 
 
 class _LimitedStream:

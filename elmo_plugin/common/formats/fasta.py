@@ -15,6 +15,7 @@ _KNOWN_RESIDUES = frozenset("ACDEFGHIKLMNPQRSTVWYUOBZX")  # in the training data
 _BASES = set("ACGT")
 _BASES_AND_MARKS = _BASES | set("N*-")
 _LEAST_BASES = 30  # a protein of this length surely has letters other than the bases
+_EXPECTED_FASTA = "expected FASTA, a record that begins with > and its name"
 _NO_LETTER = re.compile(r"[^A-Za-z*?.~\s-]")
 
 
@@ -66,10 +67,10 @@ def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Pr
     the line, if the file is not FASTA, or if a record has no name, the name of another record,
     letters of DNA alone, or characters that stand for no residue.
     """
-    seen: dict[str, int] = {}
+    line_of_name: dict[str, int] = {}
     name = ""
     place = ""  # where the record that is being read began; empty before the first one
-    parts: list[str] = []
+    parts: list[str] = []  # its letters
     if lines is None:
         lines = read_lines(source)
     for number, raw in enumerate(lines, start=1):
@@ -80,24 +81,36 @@ def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Pr
         if line.startswith(">"):
             if place:
                 yield _check_alphabet(Protein(name, "".join(parts), place))
-            name = line[1:].strip().partition(" ")[0].partition("\t")[0]
+            name = _name_of_record(line, here)
+            if name in line_of_name:
+                first = line_of_name[name]
+                raise BiLmError(f"{here}: the name {name} is that of line {first} too")
+            line_of_name[name] = number
             place = here
             parts = []
-            if not name:
-                raise BiLmError(f"{here}: expected a name after >")
-            if name in seen:
-                raise BiLmError(f"{here}: the name {name} is that of line {seen[name]} too")
-            seen[name] = number
         elif line and not line.startswith(";"):  # old files have comments that begin with ;
             if not place:
-                raise BiLmError(f"{here}: expected FASTA, a record that begins with > and its name")
-            wrong = _NO_LETTER.search(line)
-            if wrong:
-                raise BiLmError(f"{here}: expected letters of amino acids, got {wrong[0]!r}")
-            parts.append("".join(line.split()))
+                raise BiLmError(f"{here}: {_EXPECTED_FASTA}")
+            parts.append(_letters(line, here))
     if not place:
-        raise BiLmError(f"{source}: expected FASTA, a record that begins with > and its name")
+        raise BiLmError(f"{source}: {_EXPECTED_FASTA}")
     yield _check_alphabet(Protein(name, "".join(parts), place))
+
+
+def _name_of_record(line: str, place: str) -> str:
+    """Returns the first word behind `>`. Raises `BiLmError` if there is none."""
+    name, *_ = re.split(r"[ \t]", line[1:].strip(), maxsplit=1)
+    if not name:
+        raise BiLmError(f"{place}: expected a name after >")
+    return name
+
+
+def _letters(line: str, place: str) -> str:
+    """Returns a line without spaces. Raises `BiLmError` for other characters than residues have."""
+    wrong = _NO_LETTER.search(line)
+    if wrong:
+        raise BiLmError(f"{place}: expected letters of amino acids, got {wrong[0]!r}")
+    return "".join(line.split())
 
 
 def _check_alphabet(protein: Protein) -> Protein:

@@ -56,7 +56,9 @@ def _is_trees(lines: Sequence[str]) -> bool:
 
 
 def _is_fasta(lines: Sequence[str]) -> bool:
-    return len(lines) > 1 and lines[0][0] == ">" and all(map(_FASTA.fullmatch, lines))
+    if len(lines) < 2 or lines[0][0] != ">":
+        return False
+    return all(_FASTA.fullmatch(line) for line in lines)
 
 
 def _is_fastq(lines: Sequence[str]) -> bool:
@@ -96,7 +98,7 @@ def _has_quoted_fields(lines: Sequence[str]) -> bool:
 
 
 def _is_brat(lines: Sequence[str]) -> bool:
-    return all(map(_BRAT.fullmatch, lines))
+    return all(_BRAT.fullmatch(line) for line in lines)
 
 
 def _is_table(lines: Sequence[str]) -> bool:
@@ -126,28 +128,31 @@ def _has_tagged_words(lines: Sequence[str]) -> bool:
 
 
 def _are_tagged(words: Sequence[str], mark: str) -> bool:
-    """
-    Returns whether each word has a tag behind a mark. Tags look alike: without a small letter, or
-    all in small letters and some of them again and again, unlike `his/her and/or`.
-    """
+    """Returns whether each word has a tag behind a mark; punctuation may be without one."""
     tags = []
     for word in words:
-        if mark not in word and not any(letter.isalnum() for letter in word):
-            continue  # some corpora have punctuation without a tag
-        stem, _, tag = word.rpartition(mark)
-        if not stem or not tag or "/" in stem.rstrip("/"):
-            return False
-        tags.append(tag)
+        stem, found_mark, tag = word.rpartition(mark)
+        if found_mark or any(letter.isalnum() for letter in word):
+            if not stem or not tag or "/" in stem.rstrip("/"):
+                return False
+            tags.append(tag)
+    return _look_like_tags(tags)
+
+
+def _look_like_tags(tags: Sequence[str]) -> bool:
+    """
+    Returns whether texts behind a mark are tags. They have no small letter, as in `left|VBD`; or
+    else some of them are punctuation, or they often repeat, unlike in `his/her and/or`.
+    """
     if all(tag.isdecimal() for tag in tags):
-        return False
-    names = [tag for tag in tags if any(letter.isalpha() for letter in tag)]
-    if names and all(tag == tag.upper() for tag in names):
+        return False  # the words are fractions, as in `1/2`
+    with_letters = [tag for tag in tags if any(letter.isalpha() for letter in tag)]
+    if with_letters and all(tag == tag.upper() for tag in with_letters):
         return True
-    # Tags without a letter, such as `.`, stand at punctuation marks.
-    has_tag_of_punctuation = any(
-        not tag.isalnum() and tag == tag.strip() for tag in set(tags) - set(names)
-    )
-    return has_tag_of_punctuation or 2 * len(set(names)) <= len(names)
+    without_letters = set(tags) - set(with_letters)
+    has_tag_of_punctuation = any(not tag.isalnum() for tag in without_letters)
+    is_often_repeated = 2 * len(set(with_letters)) <= len(with_letters)
+    return has_tag_of_punctuation or is_often_repeated
 
 
 _FORMS: dict[str, Callable[[Sequence[str]], bool]] = {
@@ -169,25 +174,43 @@ def _kind_of_rows(rows: Sequence[str], has_blank_lines: bool) -> str:
     """Returns which kind of table the rows are, if they are one."""
     if not rows:
         return ""
-    tabs = {row.count("\t") for row in rows}
-    if len(tabs) == 1:
-        num_tabs = tabs.pop()
-        # One line alone may be a sentence with a few tabs in it.
-        if num_tabs > 4 or (num_tabs > 0 and len(rows) > 1):
-            is_conllu = num_tabs == 9
-            return f"{BETWEEN_TABS}, CoNLL-U" if is_conllu else BETWEEN_TABS
+    if _are_between_tabs(rows):
+        if rows[0].count("\t") == 9:
+            return f"{BETWEEN_TABS}, CoNLL-U"
+        return BETWEEN_TABS
     fields = [row.split() for row in rows]
-    widths = {len(each) for each in fields}
-    if len(widths) == 1:
-        if all(map(_WORD_AND_TAG.fullmatch, rows)) or _ends_in_word_classes(fields):
-            return "columns of words and tags"
-        if has_blank_lines and _are_words_with_ends(fields):
-            return "columns, a word in each line"
-    if len(rows) > 1 and _HEADER.fullmatch(rows[0]):
-        for mark in ",;":
-            if all(mark in row for row in rows):
-                return "a table, CSV"
+    have_one_width = all(len(each) == len(fields[0]) for each in fields)
+    if have_one_width and _are_words_with_tags(rows, fields):
+        return "columns of words and tags"
+    if have_one_width and has_blank_lines and _are_words_with_ends(fields):
+        return "columns, a word in each line"
+    if _have_header_and_separators(rows):
+        return "a table, CSV"
     return ""
+
+
+def _are_between_tabs(rows: Sequence[str]) -> bool:
+    """Returns whether all rows have the same number of tabs, and more than a sentence may have."""
+    num_tabs = rows[0].count("\t")
+    # One row alone may be a sentence with a few tabs in it.
+    has_enough_tabs = num_tabs > 4 or (num_tabs > 0 and len(rows) > 1)
+    return has_enough_tabs and all(row.count("\t") == num_tabs for row in rows)
+
+
+def _have_header_and_separators(rows: Sequence[str]) -> bool:
+    """Returns whether the first row is a header, and the same separator is in all rows."""
+    if len(rows) < 2 or not _HEADER.fullmatch(rows[0]):
+        return False
+    has_commas = all("," in row for row in rows)
+    has_semicolons = all(";" in row for row in rows)
+    return has_commas or has_semicolons
+
+
+def _are_words_with_tags(rows: Sequence[str], fields: Sequence[Sequence[str]]) -> bool:
+    """Returns whether each row has a word and a tag, of an entity or a part of speech."""
+    if all(_WORD_AND_TAG.fullmatch(row) for row in rows):
+        return True
+    return _ends_in_word_classes(fields)
 
 
 def _ends_in_word_classes(rows: Sequence[Sequence[str]]) -> bool:
@@ -196,8 +219,10 @@ def _ends_in_word_classes(rows: Sequence[Sequence[str]]) -> bool:
         return False
     tags = [row[-1] for row in rows]
     words = [row[0] for row in rows]
-    if not all(map(_WORD_CLASS.fullmatch, tags)) or all(map(_WORD_CLASS.fullmatch, words)):
+    if not all(_WORD_CLASS.fullmatch(tag) for tag in tags):
         return False
+    if all(_WORD_CLASS.fullmatch(word) for word in words):
+        return False  # the words look like tags as well: it may be a text in capitals
     return any(tag.isalpha() and len(tag) > 1 for tag in tags)
 
 

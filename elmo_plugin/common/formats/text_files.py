@@ -115,26 +115,43 @@ def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator
     is_numbered = column != 0 and _are_word_numbers([row[0] for row in rows])
     # The blank line at the end ends the last sentence.
     for number, line in enumerate(chain(first, lines, [b"\n"]), start=1):
-        fields = line.strip(b"\r\n").split(b"\t") if b"\t" in line else line.split()
-        is_word = b"\t" in line or (len(fields) == width and _ROW_WITH_HASH.match(line))
         if not line.strip() or line.startswith(b"-DOCSTART-"):
             if words:
                 warn_of_long_sentence(name, len(words))
                 yield b" ".join(words) + b"\n"
             words = []
-        elif line[:1] == b"#" and not is_word:
-            continue  # a comment
-        elif is_numbered and not fields[0].isdigit():
-            continue  # a contracted word or an empty node of CoNLL-U
-        elif not -len(fields) <= column < len(fields):
-            raise BiLmError(
-                f"{name}, line {number}: expected column {column} of {len(fields)}, from 0"
-            )
-        else:
-            word = "_".join(fields[column].decode("utf-8", "surrogateescape").split())
-            if not word:
-                raise BiLmError(f"{name}, line {number}: column {column} has no word")
-            words.append(word.encode("utf-8", "surrogateescape"))
+            continue
+        fields = line.split()
+        if b"\t" in line:
+            fields = line.strip(b"\r\n").split(b"\t")
+        # CoNLL-U numbers only whole words, not contracted ones and empty nodes.
+        is_part_of_words = is_numbered and not fields[0].isdigit()
+        if not is_part_of_words and not _is_comment(line, fields, width):
+            words.append(_word_in(fields, column, f"{name}, line {number}"))
+
+
+def _is_comment(line: bytes, fields: Sequence[bytes], width: int) -> bool:
+    """
+    Returns whether a line of a table is a comment: it begins with "#", and is not a row of the
+    table's `width` whose word does.
+    """
+    if line[:1] != b"#":
+        return False
+    is_row = b"\t" in line or (len(fields) == width and _ROW_WITH_HASH.match(line) is not None)
+    return not is_row
+
+
+def _word_in(fields: Sequence[bytes], column: int, place: str) -> bytes:
+    """
+    Returns the word in a column, with "_" for white space in it. Raises `BiLmError`, beginning with
+    `place`, if it is missing.
+    """
+    if not -len(fields) <= column < len(fields):
+        raise BiLmError(f"{place}: expected column {column} of {len(fields)}, from 0")
+    word = "_".join(fields[column].decode("utf-8", "surrogateescape").split())
+    if not word:
+        raise BiLmError(f"{place}: column {column} has no word")
+    return word.encode("utf-8", "surrogateescape")
 
 
 def _are_word_numbers(numbers: Sequence[bytes]) -> bool:
@@ -199,11 +216,12 @@ def _lines(file: BinaryIO | BufferedIOBase) -> Iterator[bytes]:
     Yields lines, cut after one byte more than `MAX_LINE_BYTES`: a small file may unpack to
     gigabytes.
     """
-    return iter(partial(file.readline, MAX_LINE_BYTES + 1), b"")
+    read_line = partial(file.readline, MAX_LINE_BYTES + 1)
+    return iter(read_line, b"")  # calls it until it returns nothing, at the end of the file
 
 
 def _zstd_lines(file: BufferedIOBase) -> Iterator[bytes]:
-    """Yields the lines of a zstd file. It ends with a line that is too long."""
+    """Yields the lines of a zstd file, up to the first one that is too long."""
     rest = bytearray()  # the beginning of a line whose end was not read yet
     for chunk in _zstd_chunks(file):
         *lines, last = chunk.split(b"\n")

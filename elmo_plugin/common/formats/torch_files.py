@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.common.errors import BiLmError, raise_stop
+from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
 from elmo_plugin.common.files import atomic_write, reason
 from elmo_plugin.common.formats.archives import MAX_BYTES, MAX_RATIO
 from elmo_plugin.common.formats.json_files import parse_json
@@ -35,7 +35,7 @@ def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
         content = torch.load(_opened(file), map_location="cpu", weights_only=True)
         size = sum(_size_of_plain(tensor) for tensor in _tensors_in(content))
     except Exception as error:  # damage can make the reader raise anything
-        raise_stop(error)
+        raise_if_sigterm(error)
         raise BiLmError(f"{name}: its weights are not plain tensors, or damaged") from None
     _check_size(size, file, name)
     return content
@@ -60,7 +60,7 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
     except BiLmError:
         raise  # its message is clear already
     except Exception as error:  # damage can make the reader raise anything
-        raise_stop(error)
+        raise_if_sigterm(error)
         raise BiLmError(
             f"{name}: its weights are damaged ({error or type(error).__name__})"
         ) from None
@@ -110,8 +110,10 @@ def check_finite(name: str, values: Any) -> Any:
     if values.is_floating_point() and values.numel() > 0:
         extremes = torch.stack(torch.aminmax(values.detach()))
         if not extremes.float().isfinite().all():
-            wrong = "NaN" if values.isnan().any() else "an infinite number"
-            if extremes.isfinite().all():  # in their own type, such as float64
+            wrong = "an infinite number"
+            if values.isnan().any():
+                wrong = "NaN"
+            elif extremes.isfinite().all():  # in their own type, such as float64
                 wrong = "a number beyond float32"
             raise BiLmError(f"{name} has {wrong} in it")
     return values
@@ -123,7 +125,9 @@ def check_all_finite(tensors: Iterable[tuple[str, Any]], name: str = "") -> None
     """
     for tensor, values in tensors:
         place = f"the tensor {tensor}"
-        check_finite(f"{name}: {place}" if name else place, values)
+        if name:
+            place = f"{name}: {place}"
+        check_finite(place, values)
 
 
 class FiniteModule(nn.Module):

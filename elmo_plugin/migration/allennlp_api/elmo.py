@@ -152,18 +152,14 @@ class Elmo(nn.Module):
             raise BiLmError(
                 f'stateful: expected true, false or "{WITHIN_A_CALL}", got {stateful!r}'
             )
-        has_files = options_file is not None and weight_file is not None
-        has_one_file = not has_files and (options_file is not None or weight_file is not None)
-        sources = [has_files, bilm is not None, module is not None]
-        if has_one_file or sources.count(True) != 1:
-            raise BiLmError("Elmo needs either options_file and weight_file, or bilm, or module")
+        _check_one_source(options_file, weight_file, bilm, module)
         if cache is not None and (module is not None or keep_sentence_boundaries or do_layer_norm):
             raise BiLmError(
                 "cache cannot be combined with module, keep_sentence_boundaries or do_layer_norm: "
                 "it stores no vectors of sentence boundaries"
             )
         if module is None:
-            if has_files:
+            if bilm is None:
                 bilm = {"options": str(options_file), "weights": str(weight_file)}
             module = ElmoBiLm(
                 cast(Any, bilm),
@@ -213,7 +209,7 @@ class Elmo(nn.Module):
             raise ConfigurationError(f"{cls.__name__}: a configuration cannot contain a module")
         if "cache" in params:
             extras["cache"] = RegisteredCache.from_params(params.pop("cache"))
-        untyped: Any = cls
+        untyped: Any = cls  # AllenNLP's types do not allow for a class like this one
         with as_configuration_error():
             return cls(**create_kwargs(untyped.__init__, untyped, params, **extras))
 
@@ -283,6 +279,17 @@ class Elmo(nn.Module):
         boundaries = self._keep_sentence_boundaries or any(mix.do_layer_norm for mix in mixes)
         layers, mask = bilm.run(inputs, word_inputs, boundaries=boundaries)
         return layers, mask, boundaries
+
+
+def _check_one_source(
+    options_file: object, weight_file: object, bilm: object, module: object
+) -> None:
+    """Raises `BiLmError` if not exactly one source of the biLM is given; both files are one."""
+    has_both_files = options_file is not None and weight_file is not None
+    has_one_file = (options_file is None) != (weight_file is None)
+    sources = [has_both_files, bilm is not None, module is not None]
+    if has_one_file or sources.count(True) != 1:
+        raise BiLmError("Elmo needs either options_file and weight_file, or bilm, or module")
 
 
 def _is_plain(module: nn.Module, kind: type[nn.Module]) -> bool:

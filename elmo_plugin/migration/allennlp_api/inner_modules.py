@@ -29,6 +29,18 @@ def not_supported(what: str) -> AttributeError:
     )
 
 
+def _refuse_hook(
+    module: nn.Module, hook: Callable[..., Any], *_: Any, **_options: Any
+) -> RemovableHandle:
+    """
+    Refuses a hook on a module that never runs. Only AllenNLP's own hooks are ignored instead: at
+    the start of a training, its confidence checks put one on each module of a model.
+    """
+    if not getattr(hook, "__module__", "").startswith("allennlp."):
+        raise not_supported("a hook on a module inside the biLM")
+    return RemovableHandle(OrderedDict())  # its `remove` has nothing to remove
+
+
 class ParameterNames(nn.Module):
     """
     Contains parameters of our biLM under the names that they have in one of AllenNLP's modules.
@@ -52,40 +64,12 @@ class ParameterNames(nn.Module):
             raise not_supported(f"replacing {name}")
         super().__setattr__(name, value)
 
-    def register_forward_pre_hook(
-        self, hook: Callable[..., Any], *_: Any, **_options: Any
-    ) -> RemovableHandle:
-        return _refuse_hook(hook)
-
-    def register_forward_hook(
-        self, hook: Callable[..., Any], *_: Any, **_options: Any
-    ) -> RemovableHandle:
-        return _refuse_hook(hook)
-
-    def register_backward_hook(
-        self, hook: Callable[..., Any], *_: Any, **_options: Any
-    ) -> RemovableHandle:
-        return _refuse_hook(hook)
-
-    def register_full_backward_pre_hook(
-        self, hook: Callable[..., Any], *_: Any, **_options: Any
-    ) -> RemovableHandle:
-        return _refuse_hook(hook)
-
-    def register_full_backward_hook(
-        self, hook: Callable[..., Any], *_: Any, **_options: Any
-    ) -> RemovableHandle:
-        return _refuse_hook(hook)
-
-
-def _refuse_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """
-    Refuses a hook, as it would never run. AllenNLP's own hooks are ignored: at the start of a
-    training, its confidence checks put one on each module of a model.
-    """
-    if not getattr(hook, "__module__", "").startswith("allennlp."):
-        raise not_supported("a hook on a module inside the biLM")
-    return RemovableHandle(OrderedDict())  # There is nothing to remove.
+    # Each way to add a hook to a module is refused.
+    register_forward_pre_hook = _refuse_hook
+    register_forward_hook = _refuse_hook
+    register_backward_hook = _refuse_hook
+    register_full_backward_pre_hook = _refuse_hook
+    register_full_backward_hook = _refuse_hook
 
 
 def modules_of_parameters(bilm: BiLm) -> dict[str, ParameterNames]:

@@ -75,14 +75,13 @@ def from_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[s
     """
     converted: dict[str, Tensor] = {}
     for mapping in mappings(options):
-        values = weights.get(mapping.theirs)
-        if values is None:
-            continue
-        if mapping.shape and mapping.shape != values.shape:
-            raise BiLmError(
-                f"{mapping.theirs}: expected shape {mapping.shape}, got {tuple(values.shape)}"
-            )
-        converted |= mapping.converted(values)
+        if mapping.theirs in weights:
+            values = weights[mapping.theirs]
+            if mapping.shape and mapping.shape != values.shape:
+                raise BiLmError(
+                    f"{mapping.theirs}: expected shape {mapping.shape}, got {tuple(values.shape)}"
+                )
+            converted |= mapping.converted(values)
     return converted
 
 
@@ -142,9 +141,9 @@ def _linear(theirs: str, ours: str) -> Iterator[TensorMapping]:
 
 
 def _numbered(weights: Mapping[str, Tensor], name: str) -> list[Tensor]:
-    """Returns the weights with the names that `name` makes of 0, 1 and so on."""
+    """Returns the weights with the names that `name`, a format, makes of 0, 1 and so on."""
     found = []
-    for number in range(len(weights)):
+    for number in range(len(weights)):  # there are fewer of them than weights
         weight = weights.get(name.format(number))
         if weight is not None:
             found.append(weight)

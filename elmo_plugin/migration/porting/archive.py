@@ -106,8 +106,8 @@ def _is_of_dropin(tensors: Any) -> bool:
 
 def _use_stored_files(config: Config, folder: Path) -> dict[str, str]:
     """
-    Makes a configuration name the files that AllenNLP 0.x stored in the archive; returns their
-    sources.
+    Makes a configuration name the files that AllenNLP 0.x stored in the archive. Returns the files
+    that it named before, by their copies.
     """
     sources: dict[str, str] = {}
     if not (folder / _STORED_FILES).exists():
@@ -127,8 +127,8 @@ def _use_stored_files(config: Config, folder: Path) -> dict[str, str]:
 
 def _object_at(config: Config, keys: list[str]) -> Config:
     """
-    Returns the object at the keys of an old configuration, or an empty one. The keys do not have
-    `token_embedders` if the old configuration did not.
+    Returns the object at the keys of an old configuration, or an empty one. Where porting has put
+    objects under `token_embedders`, the old keys do not say so.
     """
     part: Any = config
     for key in keys:
@@ -144,8 +144,8 @@ def _object_at(config: Config, keys: list[str]) -> Config:
 
 def _name_sources(model: "Model", sources: dict[str, str]) -> None:
     """
-    Makes the drop-in's embedders describe the options by their first file: its copy in the unpacked
-    archive will be removed.
+    Makes the drop-in's embedders name the file of their options as the old configuration did,
+    because its copy in the unpacked archive will be removed.
     """
     for module in model.modules():
         description = getattr(module, "_description", None)

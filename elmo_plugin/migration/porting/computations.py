@@ -84,8 +84,8 @@ def _take_old_layers(porting: Porting) -> None:
 
 def _fix_slopes(porting: Porting) -> None:
     """
-    Fixes the slopes of `prelu` in feed-forward layers. AllenNLP 0.x neither trained nor stored
-    them.
+    Makes the slopes of `prelu` in feed-forward layers constant. AllenNLP 0.x neither trained nor
+    stored them.
     """
     for place, part in porting.objects("model"):
         activations = part.get("activations")
@@ -112,7 +112,7 @@ def _index_cached_words(porting: Porting) -> None:
     for place, part in Porting(porting.old).objects("model"):
         arrays_of = part.get("embedder_to_indexer_map")
         if not isinstance(arrays_of, dict):
-            continue
+            continue  # only such a map can name the numbers of words
         embedders = part.get("token_embedders", part)
         for name, embedder in embedders.items():
             words = _array_of_words(arrays_of.get(name))
@@ -138,18 +138,20 @@ def _index_words_of_embedder(
         "vocabulary_namespace": embedder["namespace_to_cache"],
         "lowercase_tokens": _is_lowercased(porting.old, words),
     }
-    for reader, indexers in porting.objects():
-        if reader.endswith("token_indexers") and name in indexers:
-            indexers[name] = indexer
+    for place_of_part, part in porting.objects():
+        if place_of_part.endswith("token_indexers") and name in part:
+            part[name] = indexer
             text = "now the characters of the vocabulary's words, whose vectors were cached"
-            porting.note(f"{reader}.{name}", text)
+            porting.note(f"{place_of_part}.{name}", text)
 
 
 def _array_of_words(arrays: Any) -> str | None:
-    """Returns the array from which ELMo read the numbers of words."""
-    if isinstance(arrays, dict):
+    """
+    Returns the array from which ELMo read the numbers of words, its second argument, if it had one.
+    """
+    if isinstance(arrays, dict):  # arguments by their names
         return arrays.get("word_inputs")
-    if isinstance(arrays, list) and len(arrays) > 1:
+    if isinstance(arrays, list) and len(arrays) > 1:  # arguments in their order
         return arrays[1]
     return None
 

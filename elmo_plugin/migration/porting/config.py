@@ -52,7 +52,9 @@ class Porting:
     @property
     def version(self) -> str:
         """The first number of the AllenNLP that the configuration was written for: "0" or "1"."""
-        return "0" if "iterator" in self.old else "1"
+        if "iterator" in self.old:
+            return "0"
+        return "1"
 
     def note(self, place: str, text: str, kind: str = "changed") -> None:
         """Adds a note; see `Note` for the kinds. A place may begin with a dot, as in `.trainer`."""

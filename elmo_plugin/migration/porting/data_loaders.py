@@ -40,20 +40,22 @@ def _loader_from_iterator(porting: Porting, place: str, iterator: Any) -> Config
     batch_size: Any = rest.pop("batch_size", _DEFAULT_BATCH_SIZE)
     max_samples = rest.pop("maximum_samples_per_batch", None)
     sorting_keys = _field_names(rest.pop("sorting_keys", None))
+    skips_smaller_batches = rest.pop("skip_smaller_batches", False)
     loader: Config = {"batch_size": batch_size, "shuffle": True}
+    makes_batches = loader
     if max_samples or "bucket" in kind:
-        sampler: Config = {"type": "bucket", "batch_size": batch_size}
         if max_samples:
-            # A pair, such as ["num_tokens", 2000].
-            sampler = {"type": "max_tokens_sampler", "max_tokens": max_samples[1]}
+            _, max_tokens = max_samples  # a pair, such as ["num_tokens", 2000]
+            makes_batches = {"type": "max_tokens_sampler", "max_tokens": max_tokens}
             porting.note(f"{place}.maximum_samples_per_batch", "now `max_tokens` alone", "left")
+        else:
+            makes_batches = {"type": "bucket", "batch_size": batch_size}
         if sorting_keys:
-            sampler["sorting_keys"] = sorting_keys
+            makes_batches["sorting_keys"] = sorting_keys
         if "padding_noise" in rest:
-            sampler["padding_noise"] = rest.pop("padding_noise")
-        loader = {"batch_sampler": sampler}
-    if rest.pop("skip_smaller_batches", False) and not max_samples:
-        makes_batches = loader.get("batch_sampler", loader)
+            makes_batches["padding_noise"] = rest.pop("padding_noise")
+        loader = {"batch_sampler": makes_batches}
+    if skips_smaller_batches and not max_samples:
         makes_batches["drop_last"] = True
     instances = rest.pop("instances_per_epoch", None)
     if instances:
@@ -150,11 +152,10 @@ def port_readers(porting: Porting) -> None:
             reader = reader["base_reader"]
             config[key] = reader
             porting.note(key, f"the `base_reader` {_PROCESSES}")
-        if "lazy" not in reader:
-            continue
-        is_lazy = reader.pop("lazy")
-        if is_lazy and loader in config:
-            config[loader].setdefault("max_instances_in_memory", _LAZY_INSTANCES)
-            porting.note(f"{key}.lazy", f"now `{loader}.max_instances_in_memory`")
-        else:
-            porting.note(f"{key}.lazy", "removed")
+        if "lazy" in reader:
+            is_lazy = reader.pop("lazy")
+            if is_lazy and loader in config:
+                config[loader].setdefault("max_instances_in_memory", _LAZY_INSTANCES)
+                porting.note(f"{key}.lazy", f"now `{loader}.max_instances_in_memory`")
+            else:
+                porting.note(f"{key}.lazy", "removed")

@@ -1,4 +1,11 @@
-"""Rules for token embedders and the token indexers that they read from."""
+"""
+Rules for token embedders and the token indexers that they read from.
+
+In AllenNLP 0.x, an indexer made arrays that had its name, or its name and a word: `tokens` and
+`tokens-lengths`. The map `embedder_to_indexer_map: {"words": ["tokens"]}` made the embedder `words`
+read the first of these. In AllenNLP 2, an embedder reads all that the indexer of its own name
+makes.
+"""
 
 from collections.abc import Collection
 from copy import deepcopy
@@ -51,33 +58,40 @@ def port_unmatched_embedders(porting: Porting) -> None:
     for place, part in porting.objects("model"):
         embedders = part.get("token_embedders")
         if not isinstance(embedders, dict):
-            continue
-        renamed: set[str] = set()
+            continue  # it is no text field embedder
+        copied: set[str] = set()
         arrays_of = part.pop("embedder_to_indexer_map", None) or {}
         for name, arrays in arrays_of.items():
             read = _names_of_arrays(arrays)
             if type_of(embedders.get(name)) == "elmo_token_embedder":
                 del read[1:]  # AllenNLP 2 does not have the numbers of cached words
             old_name = _indexer_of_arrays(read, old_names)
-            here = f"{place}.embedder_to_indexer_map.{name}"
-            if old_name is None:
-                text = (
-                    f"it took {', '.join(read)}; now it gets the output of the indexer of its name"
-                )
-                porting.note(here, text, "left")
-            elif old_name == name:
-                text = "removed: an embedder gets all that the indexer of its name makes"
-                porting.note(here, text)
-            else:
+            _note_embedder(porting, f"{place}.embedder_to_indexer_map.{name}", name, read, old_name)
+            if old_name not in (None, name):
                 _copy_indexer(indexers, old_name, name)
-                renamed.add(old_name)
-                porting.note(here, f"removed: the indexer {old_name!r} is now {name!r}")
-        _remove_indexers(indexers, renamed - embedders.keys())
+                copied.add(old_name)
+        _remove_indexers(indexers, copied - embedders.keys())
         if part.pop("allow_unmatched_keys", None) is not None:
             unmatched = _names_in(indexers) - embedders.keys()
             if "elmo" in porting.get("model"):
                 unmatched.discard("elmo")  # the model itself has an `Elmo` that reads it
             _embed_as_empty(porting, place, embedders, unmatched)
+
+
+def _note_embedder(
+    porting: Porting, place: str, name: str, arrays: list[str], indexer: str | None
+) -> None:
+    """
+    Notes from which indexer the embedder `name` reads now. All arrays that it read are of one
+    indexer, unless that is `None`.
+    """
+    if indexer is None:
+        text = f"it took {', '.join(arrays)}; now it gets the output of the indexer of its name"
+        porting.note(place, text, "left")
+    elif indexer == name:
+        porting.note(place, "removed: an embedder gets all that the indexer of its name makes")
+    else:
+        porting.note(place, f"removed: the indexer {indexer!r} is now {name!r}")
 
 
 def _token_indexers(porting: Porting) -> list[Config]:

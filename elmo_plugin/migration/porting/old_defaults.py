@@ -31,7 +31,8 @@ def _write_default(porting: Porting, default: Config, place: str, part: Config) 
     *parents, option = default["key"].split(".")
     for parent in parents:
         part = part.setdefault(parent, {})
-    if option in part or default.get("unless") in part:
+    deciding_option = default.get("unless")
+    if option in part or deciding_option in part:
         return
     part[option] = default["old"]
     text = (

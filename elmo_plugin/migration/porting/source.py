@@ -40,7 +40,7 @@ def read_config(text: str, name: str, given: Mapping[str, str], trust: bool = Fa
     """
     try:
         config = parse_json(text, name)
-    except BiLmError:
+    except BiLmError:  # it is no JSON, so it must be Jsonnet
         jsonnet = _Jsonnet(text, name, trust, end=time.monotonic() + _SECONDS)
         config = _evaluate_with_marks(jsonnet, given)
     return as_object(config, name)
@@ -107,7 +107,7 @@ def _evaluate_with_marks(jsonnet: _Jsonnet, given: Mapping[str, str]) -> Any:
     computed = []
     for variable in values:
         if variable in given:
-            continue
+            continue  # it keeps its value
         marked = _find_mark(jsonnet, variable, marks, values, real)
         if marked is None:
             computed.append(variable)

@@ -14,15 +14,19 @@ def port_tokenizers(porting: Porting) -> None:
     """Replaces each tokenizer that has a word splitter by the splitter itself."""
     for place, part in porting.objects():
         for key in list(part):
-            if not key.endswith("tokenizer") or key == "character_tokenizer":
-                continue
-            old = part[key]
-            if isinstance(old, str):
-                old = {"type": old}
-            if not isinstance(old, dict):
-                continue
-            if "word_splitter" in old or old.get("type") == "word":
+            is_tokenizer_of_words = key.endswith("tokenizer") and key != "character_tokenizer"
+            if is_tokenizer_of_words and _has_word_splitter(part[key]):
+                old = part[key]
+                if isinstance(old, str):
+                    old = {"type": old}
                 part[key] = _port_tokenizer(porting, f"{place}.{key}", old)
+
+
+def _has_word_splitter(tokenizer: Any) -> bool:
+    """Returns whether a tokenizer is one of AllenNLP 0.x that a word splitter does the work for."""
+    return type_of(tokenizer) == "word" or (
+        isinstance(tokenizer, dict) and "word_splitter" in tokenizer
+    )
 
 
 def _port_tokenizer(porting: Porting, place: str, old: Config) -> Config:

@@ -130,6 +130,7 @@ def _renamed_callback(porting: Porting, place: str, callback: Any) -> Any:
         porting.note(place, f"{kind!r} is now {_CALLBACKS[kind]!r}")
     if type_of(callback) == "tensorboard":
         for old, value in options.items():
+            # Such as `tensorboard.summary_interval`.
             _, _, new = TRAINER_KEYS.get(old, "").partition(".")
             if new:
                 replace(callback, old, {new: value})

@@ -1,6 +1,7 @@
 """Scores of pairs of spans: whether a span refers to the same as an earlier one."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -84,14 +85,11 @@ class AntecedentScorer(nn.Module):
         span_weight, antecedent_weight, product_weight, feature_weight = weights
         from_spans = functional.linear(spans, span_weight, self.first_layer.bias)
         from_antecedents = functional.linear(spans, antecedent_weight)  # Shape: (spans, hidden_dim)
-        nearest = min(self._max_antecedents, max(len(spans) - 1, 1))
+        # The last span has all others before it. A single span gets one column, of a missing one.
+        num_antecedents = min(self._max_antecedents, max(len(spans) - 1, 1))
         index = torch.arange(len(spans), device=spans.device)
         scores = []
-        for start in range(0, len(spans), BLOCK):
-            block = slice(start, start + BLOCK)
-            # The block itself is included, because its first spans come before its last ones.
-            # `_nearest_first` leaves out the candidates that do not come before a span.
-            candidates = slice(max(0, start - nearest), start + BLOCK)
+        for block, candidates in _blocks(len(spans), num_antecedents):
             distances = index[block] - index[candidates].unsqueeze(1)  # Shape: (candidates, block)
             same_speaker = speakers[block] == speakers[candidates].unsqueeze(1)
             # Shape of hidden: (candidates, block, hidden_dim)
@@ -101,8 +99,8 @@ class AntecedentScorer(nn.Module):
             hidden = hidden + functional.linear(features, feature_weight)
             pairs = self.further_layers(hidden).squeeze(-1)  # Shape: (candidates, block)
             index_among_candidates = index[block] - candidates.start
-            scores.append(_nearest_first(pairs, index_among_candidates, nearest))
-        return torch.cat(scores)  # Shape: (spans, nearest)
+            scores.append(_nearest_first(pairs, index_among_candidates, num_antecedents))
+        return torch.cat(scores)  # Shape: (spans, num_antecedents)
 
     def _features(self, distances: Tensor, same_speaker: Tensor, genre: Tensor) -> Tensor:
         """Returns the features of pairs of spans, of shape (candidates, block, features)."""
@@ -114,6 +112,24 @@ class AntecedentScorer(nn.Module):
         return self.dropout(torch.cat(features, dim=-1))
 
 
+class _Block(NamedTuple):
+    """Consecutive spans, and the spans among which their antecedents are."""
+
+    spans: slice
+    candidates: slice
+
+
+def _blocks(num_spans: int, num_antecedents: int) -> Iterator[_Block]:
+    """
+    Yields the spans of a document in blocks. The candidates include the block, because its first
+    spans come before its last ones. `_nearest_first` leaves out those that do not come before a
+    span.
+    """
+    for start in range(0, num_spans, BLOCK):
+        end = start + BLOCK
+        yield _Block(slice(start, end), slice(max(0, start - num_antecedents), end))
+
+
 def _genre_embedding(num_genres: int, dim: int) -> nn.Embedding:
     """Returns vectors of genres, and zeros for an unknown one, behind the others."""
     return nn.Embedding(num_genres + 1, dim, padding_idx=num_genres)
@@ -122,20 +138,23 @@ def _genre_embedding(num_genres: int, dim: int) -> nn.Embedding:
 def bucket(distances: Tensor) -> Tensor:
     """
     Returns the bucket of each distance: 1 to 4 have one each, then 5 to 7, 8 to 15, … 64 and more.
+    Bucket 0 is for the pairs of a block that do not count, because no antecedent comes first.
     """
     return torch.bucketize(distances, distances.new_tensor(FIRST_OF_BUCKET), right=True)
 
 
-def _nearest_first(pairs: Tensor, index: Tensor, nearest: int) -> Tensor:
+def _nearest_first(pairs: Tensor, index: Tensor, num_antecedents: int) -> Tensor:
     """
-    Returns the scores of the `nearest` candidates before each span of a block, from the scores of
-    all pairs, of shape (candidates, block), and the index of each span among the candidates.
+    Returns the scores of the nearest candidates before each span of a block, the nearest one first,
+    from the scores of all pairs, of shape (candidates, block), and the index of each span among the
+    candidates.
     """
-    spans_between = torch.arange(nearest, device=index.device).unsqueeze(1)
-    antecedents = index - 1 - spans_between  # Shape: (nearest, block); negative if there is none
+    spans_between = torch.arange(num_antecedents, device=index.device).unsqueeze(1)
+    # Shape of antecedents: (num_antecedents, block); negative if there is none
+    antecedents = index - 1 - spans_between
     scores = pairs.gather(0, antecedents.clamp(min=0))
     scores = scores.masked_fill(antecedents < 0, float("-inf"))
-    return scores.T  # Shape: (block, nearest)
+    return scores.T  # Shape: (block, num_antecedents)
 
 
 class ProductLayer(torch.autograd.Function):

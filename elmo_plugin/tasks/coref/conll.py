@@ -102,8 +102,8 @@ def parse_clusters(labels: Sequence[str]) -> list[list[Span]]:
     scorer, all brackets that open at a word come before those that close there, so `3)|(3` is a
     mention of one word inside another.
 
-    Returns the clusters in the order in which they begin, each from left to right, with any
-    repeated mention.
+    Returns the clusters in the order in which they begin, each from left to right. A mention that
+    is repeated stays repeated.
 
     Raises `LabelError` if brackets are malformed or without their other half.
     """
@@ -192,7 +192,7 @@ def format_clusters(clusters: Iterable[Iterable[Span]], length: int) -> list[str
 
 def format_document(document: CorefDocument) -> str:
     """Returns the lines of a document. Inverts `parse_documents`."""
-    line = Line("", document.file, document.first_line)  # all words need one, but none is shown
+    line = Line("", document.file, document.first_line)  # each word needs one; it is not written
     part = str(int(document.part or 0))  # without leading zeros in the columns
     labels = format_clusters(document.clusters, document.length)
     sentences = []

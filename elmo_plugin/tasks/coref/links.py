@@ -121,17 +121,19 @@ def _aligned_probabilities(member: AntecedentLogits, union: Sequence[Span]) -> T
     each span as an antecedent, by its index in `union`, and in the last column, of none.
     """
     union_index = {span: index for index, span in enumerate(union)}
-    none = len(union)
+    column_of_none = len(union)
     indices = [union_index[span] for span in member.spans]
     rows = torch.tensor(indices, device=member.logits.device)  # Shape: (spans of the member,)
     antecedents = antecedent_indices(member.logits[:, 1:])
-    columns = rows[antecedents.clamp(min=0)].masked_fill(antecedents < 0, none)
-    columns = functional.pad(columns, (1, 0), value=none)  # Shape: (spans, 1 + antecedents)
+    columns = rows[antecedents.clamp(min=0)].masked_fill(antecedents < 0, column_of_none)
+    # Shape of columns: (spans of the member, 1 + antecedents), as of the member's logits
+    columns = functional.pad(columns, (1, 0), value=column_of_none)
     probabilities = member.logits.softmax(dim=1)
     aligned = probabilities.new_zeros(len(union), len(union) + 1)
-    aligned[:, none] = 1.0  # for the spans that this model does not have
-    # Added, because all missing antecedents share the column of none.
-    aligned[rows] = torch.zeros_like(aligned[rows]).scatter_add(1, columns, probabilities)
+    aligned[:, column_of_none] = 1.0  # for the spans that this model does not have
+    of_member = probabilities.new_zeros(len(rows), len(union) + 1)
+    # Added, because no antecedent and all missing ones share a column.
+    aligned[rows] = of_member.scatter_add(1, columns, probabilities)
     return aligned
 
 

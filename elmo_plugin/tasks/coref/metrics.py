@@ -171,8 +171,8 @@ class CorefConll(CountingMetric):
     ) -> None:
         """
         Adds the predicted and the gold clusters of one document; lists of two numbers may stand for
-        tuples. Repeated mentions are treated as in the reference scorer: only the first of a
-        correct mention is kept; any other counts each time it occurs, but once as a mention.
+        tuples. Predicted mentions that are repeated count as in the reference scorer: a correct one
+        only the first time, a wrong one each time, but for the figures of mentions once.
         """
         gold_clusters = _without_empty(gold)
         predicted_clusters = _without_empty(predicted)

@@ -176,17 +176,25 @@ class CorefSpanRanking(TaskModel):
         Returns the logits of the antecedents in each document, or in a window of it in training.
         The text field has the shape (batch, sentences, time), `genre` (batch,).
         """
-        first_sentences = [0] * len(document)
+        first_sentences = [0] * len(document)  # outside training, documents are scored whole
         if self.training:
             first_sentences = [self._draw_window(each) for each in document]
-            length = self._max_training_sentences
-            sentences = slice_wrapping_dim(sentences, first_sentences, length)
+            sentences = slice_wrapping_dim(sentences, first_sentences, self._max_training_sentences)
+        # Shape of encoded and embedded: (batch, sentences, time, dim), of mask without dim
         encoded, embedded, mask = self.contextual_encoder.encode_and_embed(
             sentences, num_wrapping_dims=1
-        )  # Shapes: (batch, sentences, time, dim), and of the mask (batch, sentences, time)
+        )
         encoded = self.dropout(encoded)
-        rows = zip(encoded, embedded, mask, genre, document, first_sentences, strict=True)
-        return [self._score_document(*row) for row in rows]
+        logits = []
+        for encoded_words, embedded_words, is_word, genre_id, one_document, first_sentence in zip(
+            encoded, embedded, mask, genre, document, first_sentences, strict=True
+        ):
+            logits.append(
+                self._score_document(
+                    encoded_words, embedded_words, is_word, genre_id, one_document, first_sentence
+                )
+            )
+        return logits
 
     def _draw_window(self, document: CorefDocument) -> int:
         """Returns the first sentence of a random window of a document."""
@@ -207,23 +215,24 @@ class CorefSpanRanking(TaskModel):
         (sentences, time, dim), and `mask` (sentences, time).
         """
         # The words of all sentences, one after the other.
-        sentence, time = mask.nonzero(as_tuple=True)  # Shapes: (words,)
-        encoded = encoded[sentence, time]  # Shape: (words, encoded_dim)
-        embedded = embedded[sentence, time]  # Shape: (words, embedded_dim)
+        sentence, position = mask.nonzero(as_tuple=True)  # Shapes: (words,)
+        encoded = encoded[sentence, position]  # Shape: (words, encoded_dim)
+        embedded = embedded[sentence, position]  # Shape: (words, embedded_dim)
 
         # All spans are scored as mentions, and the best are kept.
         widths = self.span_encoder.width_vectors(len(encoded))  # Shape: (words, widths, width_dim)
-        mentions = self._mention_scores(encoded, embedded, widths)  # Shape: (words, widths)
-        valid = spans_in_sentences(sentence, self._max_width)
+        scores_of_all = self._mention_scores(encoded, embedded, widths)  # Shape: (words, widths)
+        is_in_sentence = spans_in_sentences(sentence, self._max_width)  # Shape: (words, widths)
         count = max(self._min_spans, int(self._spans_per_word * len(encoded)))
-        spans = best_spans(mentions.detach(), valid, count, may_cross=self._may_cross)
-        scores = mentions[spans.starts, spans.widths]  # Shape: (spans,)
+        spans = best_spans(scores_of_all.detach(), is_in_sentence, count, may_cross=self._may_cross)
+        mention_scores = scores_of_all[spans.starts, spans.widths]  # Shape: (spans,)
 
         # Each of these is scored with the spans before it.
         vectors = self.span_encoder(encoded, embedded, widths, spans)  # Shape: (spans, dim)
         speakers = _speaker_ids(document, first_sentence, mask.size(0)).to(genre.device)
-        pairs = self.antecedent_scorer(vectors, speakers[spans.starts], genre)
-        logits = _add_mention_scores(pairs, scores)  # Shape: (spans, antecedents)
+        # Shape of pair_scores: (spans, antecedents)
+        pair_scores = self.antecedent_scorer(vectors, speakers[spans.starts], genre)
+        logits = _add_mention_scores(pair_scores, mention_scores)
         logits = functional.pad(logits, (1, 0))  # the logit of no antecedent is 0
         words_before = sum(len(words) for words in document.sentences[:first_sentence])
         return AntecedentLogits(spans.mentions(words_before), logits)
@@ -284,13 +293,14 @@ class CorefSpanRanking(TaskModel):
         }
 
 
-def _add_mention_scores(pairs: Tensor, scores: Tensor) -> Tensor:
+def _add_mention_scores(pair_scores: Tensor, mention_scores: Tensor) -> Tensor:
     """
     Adds to the score of each pair, shape (spans, antecedents), the scores of both spans as
     mentions, shape (spans,). A pair without an antecedent keeps its score of minus infinity.
     """
-    antecedents = antecedent_indices(pairs).clamp(min=0)  # any span, if an antecedent is missing
-    return pairs + scores.unsqueeze(1) + scores[antecedents]
+    # A missing antecedent has a negative index; any valid one will do, as its pair stays `-inf`.
+    antecedents = antecedent_indices(pair_scores).clamp(min=0)
+    return pair_scores + mention_scores.unsqueeze(1) + mention_scores[antecedents]
 
 
 def _speaker_ids(document: CorefDocument, first_sentence: int, length: int) -> Tensor:

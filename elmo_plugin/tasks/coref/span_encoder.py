@@ -156,11 +156,11 @@ def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool = Fals
     """
     max_width = scores.size(1)
     possible = scores.masked_fill(~valid, float("-inf"))
-    order = possible.flatten().argsort(descending=True, stable=True)
-    order = order[valid.flatten()[order]]
+    best_first = possible.flatten().argsort(descending=True, stable=True)
+    is_valid = valid.flatten()[best_first]
     selected: list[int] = []
     longest = _LongestSpans()
-    for index in order.tolist():
+    for index in best_first[is_valid].tolist():
         if len(selected) == count:
             break
         start, width = divmod(index, max_width)
@@ -168,8 +168,8 @@ def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool = Fals
         if may_cross or not longest.cross(start, end):
             selected.append(index)
             longest.add(start, end)
-    best = torch.tensor(sorted(selected), dtype=torch.long, device=scores.device)
-    return Spans(best // max_width, best % max_width)
+    from_left = torch.tensor(sorted(selected), dtype=torch.long, device=scores.device)
+    return Spans(from_left // max_width, from_left % max_width)
 
 
 class _LongestSpans:
@@ -190,7 +190,7 @@ class _LongestSpans:
         self._first_words[end] = min(start, self._first_words.get(end, start))
 
     def cross(self, start: int, end: int) -> bool:
-        """Returns whether one of the spans crosses the span from `start` to `end`."""
+        """Returns whether one of the spans crosses the one from `start` to `end`, its last word."""
         inner_starts = range(start + 1, end + 1)
         if any(self._last_words.get(word, end) > end for word in inner_starts):
             return True

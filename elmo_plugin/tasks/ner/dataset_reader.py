@@ -47,7 +47,7 @@ class Conll2003Reader(TaskDatasetReader):
         The numbers of the columns in files of more than two, from 0, or from the end if they are
         negative. The published files of CoNLL-2003 have `tag_column: 3`.
     tokenizer : `Tokenizer`, optional (default = `SpacyRulesTokenizer()`)
-        The predictor's for plain sentences.
+        How the predictor splits plain sentences into words; the reader itself does not need it.
 
     Raises `ConfigurationError`, naming file and line, if a line has other columns or an illegal
     tag, and if a file contains no sentence.
@@ -82,7 +82,7 @@ class Conll2003Reader(TaskDatasetReader):
                 )
         self._source_encoding = source_encoding
         self._tag_encoding = tag_encoding
-        self._has_two_columns = word_column is None and tag_column is None
+        self._expects_two_columns = word_column is None and tag_column is None
         self._word_column = 0
         if word_column is not None:
             self._word_column = word_column
@@ -109,7 +109,7 @@ class Conll2003Reader(TaskDatasetReader):
     def _check_columns(self, line: Line, fields: Sequence[str]) -> None:
         """Raises `ConfigurationError` if a line does not have the columns that are read."""
         width = len(fields)
-        if self._has_two_columns and width != 2:
+        if self._expects_two_columns and width != 2:
             columns = f"{width} columns"
             if width == 1:
                 columns = "one column"

@@ -109,7 +109,8 @@ class NerF1(SpanF1):
                     is_common = False
                 gold_before = gold
                 predicted_before = predicted
-        # For conlleval.pl, a chunk of the tag "S" without a type does not end even before O.
+        # A chunk is still open here if it has the tag "S" without a type: conlleval.pl does not end
+        # it before O.
         if is_common:
             correct[gold_before.kind] += 1
 
@@ -168,8 +169,8 @@ def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
     Yields the gold tag and the predicted tag of each word of each sentence, see `score_tagged`.
     """
     first: Line | None = None  # all lines have as many columns as this one
-    rows_of_words = (line for line in lines if not _is_comment(line))
-    for rows in sentence_rows(rows_of_words, (BOUNDARY, DOCUMENT)):
+    without_comments = (line for line in lines if not _is_comment(line))
+    for rows in sentence_rows(without_comments, (BOUNDARY, DOCUMENT)):
         sentence = []
         for line, _ in rows:
             fields = line.columns

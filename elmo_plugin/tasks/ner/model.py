@@ -1,4 +1,13 @@
-"""The named entity tagger of Peters et al. (2018), biLSTM layers and a CRF, and its predictor."""
+"""
+The named entity tagger of Peters et al. (2018), biLSTM layers and a CRF, and its predictor.
+
+The CRF gives each sequence of tags a logit: the sum of the logits of its tags (`emissions`) and of
+its transitions. The probability of an entity is the share of the sequences that have it, in the sum
+over all legal sequences. For `Ada lives`, with the tags of persons in BIO and the entity "Ada":
+
+    all legal sequences    O O,  O B-PER,  B-PER O,  B-PER B-PER,  B-PER I-PER
+    those with "Ada"                       B-PER O,  B-PER B-PER
+"""
 
 import copy
 import re
@@ -38,6 +47,42 @@ class CrfLogits(NamedTuple):
     emissions: Tensor  # Shape: (batch, time, tags)
     mask: BoolTensor  # Shape: (batch, time)
     crf: ConditionalRandomField
+
+
+class Transitions(NamedTuple):
+    """
+    The logits of two tags in a row, of the first tag and of the last tag of a sentence. An illegal
+    tag has the logit `ILLEGAL`.
+    """
+
+    between: Tensor  # Shape: (tags, tags), from the first of the two to the second
+    to_first: Tensor  # Shape: (tags,)
+    from_last: Tensor  # Shape: (tags,)
+
+    @classmethod
+    def of_crf(cls, crf: ConditionalRandomField) -> "Transitions":
+        """Returns the transitions of a CRF, with those that it forbids made illegal."""
+        start = crf.num_tags  # the row of the mask for the first tag
+        end = crf.num_tags + 1  # the column for the last tag
+        illegal = crf._constraint_mask == 0
+        return cls(
+            between=crf.transitions.masked_fill(illegal[:start, :start], ILLEGAL),
+            to_first=crf.start_transitions.masked_fill(illegal[start, :start], ILLEGAL),
+            from_last=crf.end_transitions.masked_fill(illegal[:start, end], ILLEGAL),
+        )
+
+    def log_sum(self, emissions: Tensor) -> Tensor:
+        """
+        Returns the logarithm of the sum of the exponentiated logits of all sequences of tags (the
+        forward algorithm), shape (rows,), for sentences of one length, shape (rows, time, tags).
+        """
+        between = self.between.double()
+        first, *others = emissions.double().unbind(dim=1)
+        # Over the sequences up to a word, by the tag in which they end. Shape: (rows, tags)
+        log_sums = self.to_first.double() + first
+        for emission in others:
+            log_sums = (log_sums.unsqueeze(2) + between).logsumexp(dim=1) + emission
+        return (log_sums + self.from_last.double()).logsumexp(dim=1)
 
 
 @Model.register("ner_bilstm_crf")
@@ -98,7 +143,7 @@ class NerBiLstmCrf(TaskModel):
     @overrides
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
         labels = vocab.get_token_to_index_vocabulary("labels")
-        _find_tag_encoding(self._tag_encoding, labels)
+        _find_tag_encoding(self._tag_encoding, labels)  # raises if the new tags have another
         if self._tag_encoding == "BIOUL":
             # In BIOUL an entity that begins with B ends with L; in BIO it does not.
             begun = {tag[1:] for tag in labels if tag[0] == "B"}
@@ -156,10 +201,12 @@ class NerBiLstmCrf(TaskModel):
         output: dict[str, Any] = {"words": words}
         if not self.training:
             labels = self.vocab.get_index_to_token_vocabulary("labels")
-            transitions, first_tag, last_tag = _constrained_transitions(crf)
-            paths = viterbi(emissions, mask, transitions, first_tag, last_tag)
+            transitions = Transitions.of_crf(crf)
+            paths = viterbi(
+                emissions, mask, transitions.between, transitions.to_first, transitions.from_last
+            )
             output["tags"] = [[labels[index] for index in path] for path in paths]
-            output["logits"] = [emissions, transitions, first_tag, last_tag]
+            output["logits"] = (emissions, transitions)
         if tags is not None:
             is_known = self.known_tags(tags, gold_tags).all(dim=1)  # Shape: (batch,)
             known = is_known.nonzero().squeeze(1)  # Shape: (sentences with known tags,)
@@ -180,16 +227,15 @@ class NerBiLstmCrf(TaskModel):
         logits = output_dict.pop("logits", None)
         if "tags" not in output_dict or not self.has_entities:
             return output_dict
-        emissions, transitions, first_tag, last_tag = logits
+        emissions, transitions = logits
         output_dict["entities"] = []
-        for words, tags, logits_of_words in zip(
+        for words, tags, emissions_of_sentence in zip(
             output_dict["words"], output_dict["tags"], emissions, strict=True
         ):
             spans = tags_to_spans(tags)
             entities = describe_spans(spans, words, "type")
-            probabilities = self._probabilities(
-                tags, spans, logits_of_words[: len(tags)], transitions, first_tag, last_tag
-            )
+            without_padding = emissions_of_sentence[: len(tags)]
+            probabilities = self._probabilities(tags, spans, without_padding, transitions)
             for entity, probability in zip(entities, probabilities, strict=True):
                 entity["probability"] = probability
             output_dict["entities"].append(entities)
@@ -200,51 +246,39 @@ class NerBiLstmCrf(TaskModel):
         tags: Sequence[str],
         spans: Sequence[Span],
         emissions: Tensor,
-        transitions: Tensor,
-        first_tag: Tensor,
-        last_tag: Tensor,
+        transitions: Transitions,
     ) -> list[float]:
         """
-        Returns the probability of each entity of a sentence: the part that the sequences of tags
-        with this entity have in the sum over all legal sequences.
+        Returns the probability of each entity of a sentence, see the head of this file. `emissions`
+        has the shape (time, tags).
         """
-        indices = self.vocab.get_token_to_index_vocabulary("labels")
-        # Row 0 is for all sequences, the others for those that have one of the entities: the logits
-        # of all other tags of its words are minus infinity there.
-        allowed = emissions.double().repeat(1 + len(spans), 1, 1)  # Shape: (rows, time, tags)
-        for row, span in enumerate(spans, start=1):
-            words = range(span.start, span.end)
-            path = [indices[tags[word]] for word in words]
-            allowed[row, span.start : span.end] = -torch.inf
-            allowed[row, words, path] = allowed[0, words, path]
-            inner = indices.get("I")
-            if span.label:
-                inner = indices.get(f"I-{span.label}")
-            if inner is not None and span.end < len(tags):
-                # In BIO, this tag would make the entity longer, and so another one.
-                allowed[row, span.end, inner] = -torch.inf
-        transitions = transitions.double()
-        sums = first_tag.double() + allowed[:, 0]  # Shape: (rows, tags)
-        for word in allowed.unbind(dim=1)[1:]:
-            sums = (sums.unsqueeze(2) + transitions).logsumexp(dim=1) + word
-        totals = (sums + last_tag.double()).logsumexp(dim=1)  # Shape: (rows,)
-        probabilities: list[float] = (totals[1:] - totals[0]).exp().tolist()
+        # Row 0 is for all sequences, and each other row for those with one of the entities.
+        rows = emissions.double().repeat(1 + len(spans), 1, 1)  # Shape: (rows, time, tags)
+        for row, span in zip(rows[1:], spans, strict=True):
+            self._require_entity(row, span, tags)
+        log_sums = transitions.log_sum(rows)  # Shape: (rows,)
+        log_sum_of_all = log_sums[0]
+        log_sums_with_entity = log_sums[1:]
+        probabilities: list[float] = (log_sums_with_entity - log_sum_of_all).exp().tolist()
         return probabilities
 
-
-def _constrained_transitions(crf: ConditionalRandomField) -> tuple[Tensor, Tensor, Tensor]:
-    """
-    Returns the logits of two tags in a row, of the first and of the last tag, where illegal ones
-    have the logit `ILLEGAL`.
-    """
-    start = crf.num_tags  # the row of the mask for the first tag
-    end = crf.num_tags + 1  # the column for the last tag
-    illegal = crf._constraint_mask == 0
-    return (
-        crf.transitions.masked_fill(illegal[:start, :start], ILLEGAL),
-        crf.start_transitions.masked_fill(illegal[start, :start], ILLEGAL),
-        crf.end_transitions.masked_fill(illegal[:start, end], ILLEGAL),
-    )
+    def _require_entity(self, emissions: Tensor, span: Span, tags: Sequence[str]) -> None:
+        """
+        Sets the logits of all tags that a sequence with this entity cannot have to minus infinity.
+        `emissions`, shape (time, tags), is changed.
+        """
+        indices = self.vocab.get_token_to_index_vocabulary("labels")
+        words = range(span.start, span.end)
+        tags_of_entity = [indices[tags[word]] for word in words]
+        logits_of_entity = emissions[words, tags_of_entity]  # a copy, shape (words,)
+        emissions[span.start : span.end] = -torch.inf
+        emissions[words, tags_of_entity] = logits_of_entity
+        inner_tag = "I"
+        if span.label:
+            inner_tag = f"I-{span.label}"
+        if inner_tag in indices and span.end < len(tags):
+            # In BIO, an inner tag after the entity would make it longer, and so another one.
+            emissions[span.end, indices[inner_tag]] = -torch.inf
 
 
 def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str:
@@ -254,7 +288,7 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
     """
     if tag_encoding is not None:
         check_choice("tag_encoding", tag_encoding, ("BIO", "BIOUL", "plain"), ConfigurationError)
-    tags = parse_tags(set(labels))
+    tags = parse_tags(set(labels))  # `None` if they are not tags of entities
     if tag_encoding == "plain" or (tag_encoding is None and tags is None):
         return "plain"
     if tags is None:
@@ -325,7 +359,7 @@ class NerPredictor(SentencePredictor):
     @overrides
     def to_instance(self, json_dict: JsonDict) -> Instance:
         instance = super().to_instance(json_dict)
-        text = None
+        text = None  # a list of words comes without its text
         if "words" not in json_dict:
             text = json_dict["sentence"]
         instance.add_field("text", MetadataField(text))

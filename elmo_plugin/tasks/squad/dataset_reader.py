@@ -93,7 +93,9 @@ class SquadReader(TaskDatasetReader):
         too_long: list[str] = []
         # Either all questions of a file have answers, or none has, as in a file to predict: a loss
         # needs them all. `None`: the first question decides.
-        has_answers = True if self._answers_required else None
+        has_answers: bool | None = None
+        if self._answers_required:
+            has_answers = True
         for paragraph in parse_squad(lines):
             with _errors_begin_with(paragraph.location):
                 tokenized = self.tokenize(paragraph.text)

@@ -38,16 +38,19 @@ def best_answers(logits: BoundaryLogits, max_words: int, count: int) -> list[lis
     first.
     """
     start, end = logits.log_probabilities()
-    widths = min(max_words, start.size(1))  # how many widths an answer may have
+    # The width of an answer is its number of words, less one.
+    widths = min(max_words, start.size(1))  # how many of them there are
     padded = functional.pad(end, (0, widths - 1), value=float("-inf"))
     # The last words of the answers that begin at each word, by their widths.
     ends = padded.unfold(1, widths, 1)  # Shape: (batch, time, widths)
     scores = (start.unsqueeze(2) + ends).flatten(1)  # Shape: (batch, time * widths)
     best, indices = scores.topk(min(count, scores.size(1)), dim=1)  # Shapes: (batch, count)
     answers = []
-    for row, row_indices in zip(best.tolist(), indices.tolist(), strict=True):
+    for scores_of_question, indices_of_question in zip(
+        best.tolist(), indices.tolist(), strict=True
+    ):
         spans = []
-        for score, index in zip(row, row_indices, strict=True):
+        for score, index in zip(scores_of_question, indices_of_question, strict=True):
             first, width = divmod(index, widths)
             if score > -math.inf:  # else it ends in padding
                 spans.append(AnswerSpan(first, first + width, math.exp(score)))

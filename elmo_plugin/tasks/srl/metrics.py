@@ -26,13 +26,16 @@ def join_continuations(arguments: Iterable[Span]) -> list[tuple[str, Pieces]]:
     the role and the pieces of each argument of a predicate.
     """
     joined: list[tuple[str, list[tuple[int, int]]]] = []
-    latest: dict[str, list[tuple[int, int]]] = {}  # the pieces of the last argument of each role
+    pieces_of_last: dict[str, list[tuple[int, int]]] = {}  # of the last argument of each role
     for start, end, role in sorted(arguments):
         whole = role.removeprefix("C-")
-        if whole == role or whole not in latest:
-            latest[whole] = []
-            joined.append((whole, latest[whole]))
-        latest[whole].append((start, end))
+        is_continuation = whole != role and whole in pieces_of_last
+        if is_continuation:
+            pieces_of_last[whole].append((start, end))
+        else:
+            pieces = [(start, end)]  # the one list of both, so that later pieces are added to both
+            pieces_of_last[whole] = pieces
+            joined.append((whole, pieces))
     return [(role, tuple(pieces)) for role, pieces in joined]
 
 
@@ -59,11 +62,12 @@ class SrlF1(SpanF1):
 
     def add(self, gold: Iterable[Span], predicted: Iterable[Span]) -> None:
         """Counts the arguments of one predicate."""
-        right = set(join_continuations(gold))
-        found = set(join_continuations(predicted))
-        self.counts["correct"].update(role for role, _ in right & found)
-        self.counts["predicted"].update(role for role, _ in found)
-        self.counts["gold"].update(role for role, _ in right)
+        gold_arguments = set(join_continuations(gold))
+        predicted_arguments = set(join_continuations(predicted))
+        correct_arguments = gold_arguments & predicted_arguments
+        self.counts["correct"].update(role for role, _ in correct_arguments)
+        self.counts["predicted"].update(role for role, _ in predicted_arguments)
+        self.counts["gold"].update(role for role, _ in gold_arguments)
         self.counts["propositions"]["all"] += 1
 
     @overrides
@@ -84,12 +88,13 @@ def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dic
     Raises `ConfigurationError`, naming file and line, if the sentences differ.
     """
     metric = SrlF1()
-    for number, (right, found) in enumerate(zip_longest(gold, system), start=1):
-        if right is None:
-            raise _missing(found, number, "the gold data")
-        if found is None:
-            raise _missing(right, number, "the output of the system")
-        _add_sentence(metric, right, found)
+    pairs = zip_longest(gold, system)  # `None` stands for the sentences that one side lacks
+    for number, (gold_sentence, system_sentence) in enumerate(pairs, start=1):
+        if gold_sentence is None:
+            raise _missing(system_sentence, number, "the gold data")
+        if system_sentence is None:
+            raise _missing(gold_sentence, number, "the output of the system")
+        _add_sentence(metric, gold_sentence, system_sentence)
     figures = metric.figures(100)
     scores = {}
     for role, numbers in metric.numbers().items():

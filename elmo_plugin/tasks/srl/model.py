@@ -343,7 +343,7 @@ class SrlPredictor(SentencePredictor):
         for each, words in zip(inputs, sentences, strict=True):
             if "predicates" not in each:
                 without_predicates.append({"words": [token.text for token in words]})
-        found = iter(self._find_predicates(without_predicates))
+        found = iter(self._find_predicates(without_predicates))  # in the order of the inputs
         predicates = []
         for each, words in zip(inputs, sentences, strict=True):
             if "predicates" in each:
