@@ -134,9 +134,11 @@ def _merge_items(config: Config, new: Config) -> None:
 def _add_to_list(items: list[Any], new: Any) -> None:
     """Adds an item to a list, or its options to the item of the same type that is in the list."""
     new_type = type_of(new)
-    for item in items:
+    for index, item in enumerate(items):
         if new_type and type_of(item) == new_type:
-            if isinstance(item, dict) and isinstance(new, dict):
+            if isinstance(item, str):
+                items[index] = new  # with its options, where there was the name alone
+            elif isinstance(new, dict):
                 _merge_items(item, new)
             return
     items.append(new)
