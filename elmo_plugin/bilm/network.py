@@ -317,7 +317,7 @@ class BiLmNetwork(DerivingModule):
         vectors = self.token_encoder(character_ids, settings.precision, settings.derived)
         # Shapes: (rows, projection_dim)
         inputs = [nn.functional.embedding(rows, vectors) for rows in word_ids]
-        longest_first = packing.sentences.to(vectors.device)  # Shape: (batch,)
+        longest_first = packing.longest_first.to(vectors.device)  # Shape: (batch,)
         if state is None:
             weight = self.token_encoder.projection.weight
             state = zero_state(self.options.lstm, weight, len(longest_first))

@@ -131,7 +131,7 @@ def pack_rows(module: nn.Module, inputs: Tensor, mask: BoolTensor) -> PackedRows
     lengths = mask.sum(dim=1)
     packing = pack(lengths)
     dtype = next(module.parameters()).dtype
-    places = (packing.sentence, packing.time)
+    places = (packing.sentence_of_row, packing.time_of_row)
     return PackedRows(
         rows=inputs.to(dtype)[places],
         reverse=rows_in_reverse(packing, lengths),

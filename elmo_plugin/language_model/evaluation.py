@@ -263,8 +263,8 @@ def _score(
     """
     device = softmax.weight.device
     packing = pack(torch.from_numpy(has_target.sum(axis=1)), device)
-    rows = packing.sentence.cpu().numpy()
-    times = packing.time.cpu().numpy()
+    rows = packing.sentence_of_row.cpu().numpy()
+    times = packing.time_of_row.cpu().numpy()
     # Shape: (2, packed)
     types = np.stack([batch["forward_types"][rows, times], batch["backward_types"][rows, times]])
     targets = np.stack(
