@@ -100,6 +100,11 @@ def check_encoding(
     check_at_least("batch_size", batch_size)
 
 
+def is_single_text(texts: Any) -> bool:
+    """Returns whether `texts` is one text: a string, or a document of spaCy, which has a `text`."""
+    return isinstance(getattr(texts, "text", texts), str)
+
+
 def encode_texts(
     embed: Callable[[list[list[str]]], list[Tensor]],
     select: Callable[[Tensor, list[str]], Any],
