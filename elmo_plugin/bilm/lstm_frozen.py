@@ -171,7 +171,7 @@ def _run_steps(
     next_sizes = [*batch_sizes, 0][1:]  # after the last step no sentence continues
     hidden = state.hidden
     cell = state.cell
-    previous_size = -1
+    previous_size = -1  # of no step
     for added, output, size, next_size in zip(gates, steps, batch_sizes, next_sizes, strict=True):
         if size != previous_size:  # in the first step, and where sentences have ended
             previous_size = size
@@ -183,7 +183,7 @@ def _run_steps(
         update_cell_(gates_of_step, cell, layers.cell_clip, activated)
         hidden = layers.projection(activated.to(products.dtype)).clamp_(-bound, bound)
         output.copy_(hidden)  # Shape: ([directions,] size, projection_dim)
-        if keep_state and next_size < size:
+        if keep_state and next_size < size:  # the sentences from `next_size` on end here
             state.hidden[..., next_size:size, :] = hidden[..., next_size:, :]
 
 

@@ -28,12 +28,12 @@ MIN_COUNT = 5
 
 
 class Recipe(NamedTuple):
-    """How to train on a text of up to `words` words."""
+    """How to train on a text of up to this many `words`."""
 
     words: float
     size: str  # a name in bilm.libsonnet
     epochs: int
-    vocabulary: int  # size limit of the softmax
+    vocabulary: int  # the most words that the softmax predicts
     negatives: int | None  # `None` computes the full softmax
     dropout: float
     batch_size: int
@@ -57,11 +57,11 @@ class TextFigures:
 
     sentences: int = 0
     counts: Counter[str] = field(default_factory=Counter)
-    # How many sentences ...
-    looks_raw: int = 0  # end in a word with its full stop
-    have_raw_inside: int = 0  # have such a word before their end
-    are_cut: int = 0  # end in a word or a comma
-    repeated: int = 0  # of dev.txt are also in train.txt
+    # Counts of sentences:
+    stop_at_end: int = 0  # whose last word has its full stop, as in "The end."
+    stop_inside: int = 0  # in which an earlier word has a full stop
+    are_cut: int = 0  # that end in a letter, a digit or a comma
+    repeated: int = 0  # of dev.txt that are also in train.txt
 
     @property
     def words(self) -> int:
@@ -79,9 +79,9 @@ class TextFigures:
         self.counts.update(words)
         last = words[-1]
         if looks_raw(last):
-            self.looks_raw += 1
+            self.stop_at_end += 1
         if any(_ends_raw_sentence(word) for word in words[:-1]):
-            self.have_raw_inside += 1
+            self.stop_inside += 1
         if last[-1].isalnum() or last[-1] == ",":
             self.are_cut += 1
 
@@ -89,7 +89,7 @@ class TextFigures:
     def looks_wrapped(self) -> bool:
         """Whether the lines break in the middle of sentences, as in a book."""
         lines_end_within_sentences = self.are_cut > self.sentences / 2
-        sentences_end_within_lines = self.have_raw_inside > self.sentences / 5
+        sentences_end_within_lines = self.stop_inside > self.sentences / 5
         return lines_end_within_sentences and sentences_end_within_lines
 
 
@@ -288,7 +288,7 @@ def text_recipe(train: TextFigures) -> dict[str, str]:
     of Jsonnet.
     """
     recipe = _recipe(train)
-    # The end of a sentence is a word of the vocabulary, and occurs as often as there are sentences.
+    # The end of a sentence occurs as often as there are sentences, and must be in the vocabulary.
     min_count = min(MIN_COUNT, train.sentences)
     limits = (
         f"min_count: {{ words: {min_count} }}, max_vocab_size: {{ words: {recipe.vocabulary} }}"
@@ -337,7 +337,7 @@ def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
             "most words are too rare to be predicted: is the text split into words? --language "
             "CODE does it"
         )
-    if train.looks_raw > train.sentences / 2:
+    if train.stop_at_end > train.sentences / 2:
         yield "most sentences end in a word with its full stop: split raw text with --language CODE"
     if train.looks_wrapped:
         yield (

@@ -93,8 +93,8 @@ class SoftmaxWeights(NamedTuple):
 
     def vocabulary(self) -> tuple[dict[str, int], int] | None:
         """
-        Returns the number of each word, and the number of unknown words; `None` if text cannot be
-        scored, because the unknown word or a sentence boundary is missing.
+        Returns the number of each word, and the one that stands for unknown words; `None` if text
+        cannot be scored, because the unknown word or a sentence boundary is missing.
         """
         numbers = self.numbers()
         unknown = self.unknown_number()
@@ -139,7 +139,9 @@ def check_weights_file(path: str | AnyPath, options: BiLmOptions) -> str:
                 raise BiLmError(f"unexpected dataset {key}: the options do not ask for it")
             if key not in datasets and not key.startswith("softmax/"):
                 logger.warning("%s: the dataset %s is not part of a biLM and is ignored", name, key)
-        return "float16" if datasets["char_embed"].dtype == np.float16 else "float32"
+        if datasets["char_embed"].dtype == np.float16:
+            return "float16"
+        return "float32"
 
 
 def _dataset_names(file: h5py.File) -> list[str]:

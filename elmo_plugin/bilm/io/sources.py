@@ -99,8 +99,10 @@ class Card(NamedTuple):
         if self.training == _UNKNOWN:
             return ""
         _, _, text = self.training.partition("\n")
-        first_paragraph = " ".join(text.strip().partition("\n\n")[0].split())
-        return re.split(r"[:.;]\s", f"{first_paragraph} ", maxsplit=1)[0].strip()
+        first_paragraph, _, _ = text.strip().partition("\n\n")
+        in_one_line = " ".join(first_paragraph.split())
+        clauses = re.split(r"[:.;](?:\s|$)", in_one_line, maxsplit=1)
+        return clauses[0].strip()
 
 
 class Checkpoint(NamedTuple):
