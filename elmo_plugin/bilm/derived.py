@@ -29,9 +29,10 @@ class DerivedValues:
         self._identities = _identities(parameters)
         # Keeps their memory in use, so that no other weight can get the same address.
         self._kept = [weight.detach() for weight in parameters]
+        # The middle value of each weight on a CPU: where it is, and what it was.
         on_cpu = [weight for weight in self._kept if weight.device.type == "cpu"]
-        self._views = [_middle_value(weight) for weight in on_cpu]
-        self._middles = [view.tobytes() for view in self._views]
+        self._middle_views = [_middle_value(weight) for weight in on_cpu]
+        self._middle_bytes = [view.tobytes() for view in self._middle_views]
         self._values: dict[tuple[Hashable, ...], Any] = {}
 
     def match(self, parameters: Sequence[Tensor]) -> bool:
@@ -46,7 +47,7 @@ class DerivedValues:
                 return False
         if _identities(parameters) != self._identities:
             return False
-        return [view.tobytes() for view in self._views] == self._middles
+        return [view.tobytes() for view in self._middle_views] == self._middle_bytes
 
     def get(
         self, key: tuple[Hashable, ...], derive: Callable[..., Value], *arguments: Any

@@ -199,10 +199,11 @@ class HighwayLstm(SizedEncoder):
     ) -> None:
         super().__init__(input_size, hidden_size, is_bidirectional=False)
         check_at_least("highway_lstm: num_layers", num_layers, error=ConfigurationError)
-        sizes = [input_size, *[hidden_size] * (num_layers - 1)]
-        self.layers = nn.ModuleList(
-            HighwayLstmLayer(size, hidden_size, recurrent_dropout) for size in sizes
-        )
+        self.layers = nn.ModuleList()
+        for number in range(num_layers):
+            layer_input_size = hidden_size if number > 0 else input_size
+            layer = HighwayLstmLayer(layer_input_size, hidden_size, recurrent_dropout)
+            self.layers.append(layer)
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
         """Returns shape (batch, time, hidden_size), zeros at padding after the words."""
