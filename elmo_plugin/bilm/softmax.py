@@ -158,12 +158,9 @@ class _Loss(Function):
             token_weights = token_weights.to(weight.dtype)
             target_logits = (hidden * target_weight).sum(dim=1) + target_bias
             losses = torch.empty_like(target_logits)
-            needs_gradient = is_grad_enabled and any(ctx.needs_input_grad)
-            if needs_gradient:
-                back_product = pack_for_training(weight.t(), dtype)
-                d_hidden = torch.zeros_like(hidden)
-                d_weight = torch.zeros_like(weight)
-                d_bias = torch.zeros_like(bias)
+            gradients = None
+            if is_grad_enabled and any(ctx.needs_input_grad):
+                gradients = _CandidateGradients(hidden, weight, bias, dtype)
             # Gradients are those of `scale` times the loss, because float16 cannot represent
             # numbers as small as a token's weight. `backward` divides by the scale.
             ctx.scale = max(len(hidden), 1)
@@ -179,21 +176,19 @@ class _Loss(Function):
                 exp_logits = logits  # they were replaced by `exp(logit - greatest)`
                 log_total = torch.logaddexp(log_sum, target_logits[tokens])  # with the target
                 losses[tokens] = log_total - target_logits[tokens]
-                if needs_gradient:
+                if gradients is not None:
                     # Times `exp(greatest - log_total)`, the exponentials are the probabilities of
                     # the candidates, and these are the gradients of their logits.
                     factors = scaled_weights[tokens] * torch.exp(greatest - log_total)
-                    factors = factors[:, None]  # Shape: (tokens, 1)
-                    torch.mul(back_product(exp_logits), factors, out=d_hidden[tokens])
-                    weighted_hidden = hidden[tokens] * factors
-                    d_weight += exp_logits.t() @ weighted_hidden.to(dtype)
-                    d_bias += (factors.to(dtype).t() @ exp_logits).squeeze(0)
-        if needs_gradient:
+                    gradients.add(tokens, exp_logits, factors[:, None])
+        if gradients is not None:
             # The gradient of a target's logit is its probability minus 1, exp(-loss) - 1.
             d_target_bias = torch.expm1(-losses).mul_(scaled_weights)
-            d_hidden.addcmul_(d_target_bias[:, None], target_weight)
             d_target_weight = hidden * d_target_bias[:, None]
-            ctx.save_for_backward(d_hidden, d_weight, d_bias, d_target_weight, d_target_bias)
+            d_hidden = gradients.d_hidden.addcmul_(d_target_bias[:, None], target_weight)
+            ctx.save_for_backward(
+                d_hidden, gradients.d_weight, gradients.d_bias, d_target_weight, d_target_bias
+            )
         ctx.mark_non_differentiable(losses)
         return (losses * token_weights).sum(), losses
 
@@ -207,6 +202,32 @@ class _Loss(Function):
         factor = d_loss / ctx.scale
         gradients = [gradient * factor for gradient in ctx.saved_tensors]
         return *gradients, None, None, None  # none for columns, token_weights, is_grad_enabled
+
+
+class _CandidateGradients:
+    """
+    Adds up, for a slice of the tokens at a time, the gradients that come through the candidates'
+    logits: of the hidden states and of the candidates' weight and bias.
+    """
+
+    def __init__(self, hidden: Tensor, weight: Tensor, bias: Tensor, dtype: torch.dtype) -> None:
+        """`dtype` is the type of products."""
+        self._hidden = hidden
+        self._dtype = dtype
+        self._back_product = pack_for_training(weight.t(), dtype)
+        self.d_hidden = torch.zeros_like(hidden)
+        self.d_weight = torch.zeros_like(weight)
+        self.d_bias = torch.zeros_like(bias)
+
+    def add(self, tokens: slice, exp_logits: Tensor, factors: Tensor) -> None:
+        """
+        Adds the gradients of these tokens. Those of their logits are `factors * exp_logits`, of the
+        shapes (tokens, 1) and (tokens, candidates). The factors multiply the smaller matrices.
+        """
+        torch.mul(self._back_product(exp_logits), factors, out=self.d_hidden[tokens])
+        weighted_hidden = self._hidden[tokens] * factors
+        self.d_weight += exp_logits.t() @ weighted_hidden.to(self._dtype)
+        self.d_bias += (factors.to(self._dtype).t() @ exp_logits).squeeze(0)
 
 
 def _mask_(logits: Tensor, columns: Tensor) -> None:
