@@ -183,6 +183,11 @@ def _find(source: Source) -> AnyPath | ModelFiles:
     path = fetch(source)
     if not path.exists():
         path = _find_on_hub(source, path)
+    return _find_at(path)
+
+
+def _find_at(path: Path) -> AnyPath | ModelFiles:
+    """Does what `_find` does, for a path that exists."""
     if path.is_file() and path.suffix in (".hdf5", ".json"):  # one of the files of a pair
         path = path.parent
     if is_zip(path):
