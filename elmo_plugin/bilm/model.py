@@ -77,13 +77,16 @@ class BiLm(BiLmNetwork):
     """The name or the path that the biLM was loaded by."""
 
     def __repr__(self) -> str:
+        """Returns four lines: the sizes, what the layers are, and what is read and was trained."""
         slots = self.options.char_cnn.max_characters_per_token
         training = "not known"
         if self.card is not None:
             training = self.card.first_statement() or training
+        title = "BiLm"
+        if self.name:
+            title = f"BiLm {self.name}"
         lines = [
-            f"BiLm {self.name}".rstrip()
-            + f": {self.num_layers} layers of {self.output_dim} numbers",
+            f"{title}: {self.num_layers} layers of {self.output_dim} numbers",
             f"layers: 0 reads the characters of a word, 1 to {self.num_layers - 1} are LSTMs that "
             "read the sentence",
             f"words: any; the first {slots - 2} bytes of each are read",

@@ -158,6 +158,10 @@ class InputProduct(Function):
 
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        """
+        Returns shape (rows, outputs) for inputs of shape (rows, inputs), a weight of shape
+        (outputs, inputs) and a bias of shape (outputs,).
+        """
         ctx.save_for_backward(inputs, weight)
         ctx.dtype = autocast_dtype(weight)
         # Each row begins as the bias, and the product is added to it in place.
@@ -168,6 +172,7 @@ class InputProduct(Function):
     @staticmethod
     @first_derivative_only
     def backward(ctx: Any, d_sums: Tensor) -> tuple[Tensor | None, ...]:
+        """Returns the gradients of the inputs, if they need them, of the weight and of the bias."""
         inputs, weight = ctx.saved_tensors
         d_inputs = None
         if ctx.needs_input_grad[0]:

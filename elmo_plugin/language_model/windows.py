@@ -154,31 +154,34 @@ def stream_windows(
     Yields windows of shape (batch, time). Skips the windows before `first` (quickly).
     """
     steps = layout.unroll_steps
-    done = first * steps  # the number of targets of each row that have been yielded or skipped
+    is_backward = key.reverse == 1
+    # The streams of all rows as columns: how many of them have been yielded or skipped, and the
+    # items after these that this process' rows have read.
+    columns_done = first * steps
     nothing = np.zeros((layout.batch_size, 0), dtype=np.int32)
-    waiting = Items(nothing, nothing)  # read by this process' rows, but not yet yielded
-    row_ends = np.zeros(layout.rows, dtype=np.int64)  # the number of targets of each row so far
+    waiting = Items(nothing, nothing)
+    row_ends = np.zeros(layout.rows, dtype=np.int64)  # how many columns each row has read
     for chunk in _assigned_chunks(corpus.chunks, layout.rows, key):
         row_ends = chunk.ends
         own_ends = row_ends[layout.own_rows]
-        if own_ends.max() <= done:
+        if own_ends.max() <= columns_done:
             continue  # all of the chunk is skipped
-        is_backward = key.reverse == 1
-        waiting = _append_chunk(waiting, done, corpus, chunk, layout.own_rows, is_backward)
-        # Only the columns that all rows reach can be yielded now, in whole windows.
-        ready = max(0, own_ends.min() - done) // steps * steps
-        for start in range(0, ready, steps):
-            yield _columns(waiting, start, steps)
-        done += ready
+        waiting = _append_chunk(waiting, columns_done, corpus, chunk, layout.own_rows, is_backward)
+        # Only windows that all rows fill can be yielded now; the others may get more items.
+        num_windows = max(0, own_ends.min() - columns_done) // steps
+        for number in range(num_windows):
+            yield _columns(waiting, number * steps, steps)
+        ready = num_windows * steps
+        columns_done += ready
         waiting = Items(waiting.inputs[:, ready:].copy(), waiting.targets[:, ready:].copy())
     # The last windows, in which some rows have run out, here or in other processes.
-    for start in range(0, row_ends.max() - done, steps):
+    for start in range(0, row_ends.max() - columns_done, steps):
         yield _columns(waiting, start, steps)
 
 
 def _append_chunk(
     waiting: Items,
-    done: int,
+    columns_done: int,
     corpus: IndexedCorpus,
     chunk: "AssignedChunk",
     own_rows: slice,
@@ -186,12 +189,13 @@ def _append_chunk(
 ) -> Items:
     """
     Reads the sentences of a process' own rows in a chunk, and returns the items `waiting` in these
-    rows with the new ones after them. `done` targets of each row have been yielded or skipped.
+    rows with the new ones after them. `waiting` begins after the `columns_done` of the streams that
+    have been yielded or skipped.
     """
     types, starts = corpus.open(chunk.number)
     sentences = np.concatenate(chunk.sentences[own_rows])
     items = flatten_sentences(types, starts, sentences, reverse)
-    positions = chunk.begins[own_rows] - done  # in `waiting`; negative if items are skipped
+    positions = chunk.begins[own_rows] - columns_done  # in `waiting`; negative if items are skipped
     lengths = chunk.lengths[own_rows]
     return Items(
         append_to_rows(waiting.inputs, positions, items.inputs, lengths),
@@ -229,11 +233,13 @@ def _assigned_chunks(
     for index in np.random.default_rng(key).permutation(len(chunks)):
         (starts,) = chunks[index].read("starts")
         # Not the index itself, because to numpy a key is the same with and without a 0 at its end.
-        own_key = (*key, index + 1)
-        order = np.random.default_rng(own_key).permutation(len(starts) - 1)
+        key_of_chunk = (*key, index + 1)
+        order = np.random.default_rng(key_of_chunk).permutation(len(starts) - 1)
         num_targets = np.diff(starts) + 1  # of each sentence: its words and a boundary
         runs = assign_sentences(num_targets[order], assigned)
-        sentences = [order[begin:end] for begin, end in zip(runs.begins, runs.ends, strict=True)]
+        sentences = []
+        for begin, end in zip(runs.begins, runs.ends, strict=True):
+            sentences.append(order[begin:end])
         chunk = AssignedChunk(
             number=index, sentences=sentences, begins=assigned, lengths=runs.lengths
         )
@@ -242,7 +248,7 @@ def _assigned_chunks(
 
 
 class Runs(NamedTuple):
-    """Consecutive sentences for each row, shape (rows,)."""
+    """A run of consecutive sentences for each row; all arrays have the shape (rows,)."""
 
     begins: np.ndarray  # the first of each row's sentences
     ends: np.ndarray  # the one after each row's last sentence
