@@ -128,7 +128,7 @@ class DerivingModule(nn.Module):
         Drops everything that was derived from the weights: packed weights, vectors of words,
         digests.
 
-        This happens automatically if a weight requires gradients or has some (`grad`), is replaced,
+        This happens automatically if a weight requires gradients, has a `grad`, is replaced,
         gets other memory (`weight.data = ...`, `to` and the like), or is written to by an operation
         that torch counts, in `no_grad` or not (`load_state_dict`, `nn.init`, most optimizers).
         torch counts no writes through `.data` or numpy, nor writes of fused optimizers: on a CPU

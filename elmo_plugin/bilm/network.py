@@ -197,11 +197,11 @@ class BiLmNetwork(DerivingModule):
             The state that an earlier call returned, to continue from as published implementations
             do: row i of the batch starts where row i ended. `None` to start from zero.
         keep_state : `bool`
-            If true, also return the final state (one extra time step).
+            Whether to return the final state as well, which takes one more time step.
         boundaries : `bool`
             Whether the output includes the sentence boundaries; time is then longer by 2.
         precision, max_batch_tokens : `str | None`, `int | None`
-            Override the biLM's settings in this call.
+            Override the biLM's settings in this call; `None` for the biLM's own.
 
         Raises `BiLmError` if the number of characters per word differs from the options, or if
         padding comes before a word.
@@ -219,8 +219,8 @@ class BiLmNetwork(DerivingModule):
             before = state.padded(len(lengths)).rows(slice(len(lengths)))
         settings = self.settings(precision, keep_state)
         if self._needs_gradients(settings, state):
-            # As requested, so that any other than float32 raises an error, even on a device
-            # that would fall back to float32 without gradients.
+            # The precision that was asked for: any other than float32 raises an error, even on a
+            # device that would fall back to float32 without gradients.
             settings = settings._replace(precision=get_precision(precision or self.precision))
             batch = find_words(character_ids, lengths)
             output = self.forward_batch(batch, settings, before, boundaries)

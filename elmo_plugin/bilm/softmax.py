@@ -232,11 +232,12 @@ class _CandidateGradients:
 
 def _mask_(logits: Tensor, columns: Tensor) -> None:
     """
-    Replaces one logit of each row by the least number: the one in the row's column of `columns`,
-    shape (tokens, 1), unless that is -1.
+    Gives the candidate that is a token's own target no probability, by the least number as its
+    logit. `columns`, shape (tokens, 1), is the column of this candidate for each token, or -1 if
+    the target is not among the candidates.
     """
     least = torch.finfo(logits.dtype).min
-    # A row without a column writes its first logit back unchanged.
+    # A token without such a candidate writes its first logit back unchanged.
     places = columns.clamp(min=0)
     replaced = logits.gather(1, places).masked_fill_(columns >= 0, least)
     logits.scatter_(1, places, replaced)

@@ -189,8 +189,8 @@ class TokenEncoder(CachedTokenEncoder):
     def _needs_parameters(self, precision: Precision, derived: DerivedValues | None) -> bool:
         """
         Returns whether to compute with the parameters themselves, instead of with tables that are
-        derived from them. That is so with gradients; and without, while the weights are trained,
-        because the tables would serve for a single batch.
+        derived from them. That is so with gradients. Without gradients, while the weights are
+        trained, it is so in float32, because the tables would serve for a single batch.
         """
         if derived is not None:  # only frozen weights have derived values
             return False

@@ -335,24 +335,24 @@ class GruRecurrence(Function):
         transposed = weight.transpose(1, 2).contiguous().to(dtype)
         bias = bias.unsqueeze(1)  # Shape: (directions, 1, 3 * dim)
         recurrent = torch.empty_like(projected)  # W h + c
-        of_r_and_z, recurrent_n = recurrent.split([2 * dim, dim], dim=2)
+        recurrent_rz, recurrent_n = recurrent.split([2 * dim, dim], dim=2)
         gates = projected.clone()  # r, z and n, once they are activated
         hidden = projected.new_empty(directions, rows, dim)
         # Views of the rows of each time step.
-        r_and_z = gates[..., : 2 * dim].split(batch_sizes, dim=1)
+        rz = gates[..., : 2 * dim].split(batch_sizes, dim=1)
         r, z, n = [gate.split(batch_sizes, dim=1) for gate in gates.chunk(3, dim=2)]
-        products = recurrent.split(batch_sizes, dim=1)
-        to_r_and_z = of_r_and_z.split(batch_sizes, dim=1)
-        to_n = recurrent_n.split(batch_sizes, dim=1)
+        sums = recurrent.split(batch_sizes, dim=1)
+        added_to_rz = recurrent_rz.split(batch_sizes, dim=1)
+        added_to_n = recurrent_n.split(batch_sizes, dim=1)
         outputs = hidden.split(batch_sizes, dim=1)
         h = projected.new_zeros(directions, batch_sizes[0], dim)
         add_product = product_adder(recurrent, dtype)
         for t, size in enumerate(batch_sizes):
             h = h[:, :size]
-            products[t].copy_(bias)
-            add_product(products[t], h, transposed)
-            r_and_z[t].add_(to_r_and_z[t]).sigmoid_()
-            n[t].addcmul_(r[t], to_n[t]).tanh_()
+            sums[t].copy_(bias)
+            add_product(sums[t], h, transposed)
+            rz[t].add_(added_to_rz[t]).sigmoid_()
+            n[t].addcmul_(r[t], added_to_n[t]).tanh_()
             h = torch.lerp(n[t], h, z[t], out=outputs[t])
         ctx.save_for_backward(weight, gates, recurrent_n, hidden)
         ctx.batch_sizes = batch_sizes

@@ -118,8 +118,8 @@ def write_text(
     folder : `Path`
         Gets the files.
     language : `str`, optional
-        The text is raw, a paragraph or more per line: spaCy's rules for this
-        language find sentences and words. By default each line is a sentence whose words stand
+        The code of the language of raw text, with a paragraph or more per line: spaCy's rules for
+        it find the sentences and words. By default each line is a sentence whose words stand
         between spaces.
     column : `int`, optional
         The texts are tables, and this is the number of their column of words.
