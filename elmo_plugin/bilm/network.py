@@ -406,8 +406,10 @@ class BiLmNetwork(DerivingModule):
         def compute(ids: Tensor) -> BiLmOutput:
             return self(ids, precision=name, max_batch_tokens=max_batch_tokens)
 
-        derived = None if cache is None else self.derived_values()
-        if cache is None or derived is None:
+        if cache is None:
+            return compute(character_ids)
+        derived = self.derived_values()
+        if derived is None:  # the biLM is trained
             return compute(character_ids)
         digest = derived.get(("digest", name), self._digest, name)
         output = cache.run(compute, digest, character_ids, self.num_layers, self.output_dim)

@@ -263,8 +263,9 @@ def encode_by_length(
     returns vectors of shape (words, dim). The function returns the vectors of all words, in order
     of their length, and for each vector the number of its word, shape (words,).
     """
-    is_on_cpu = character_ids.device.type == "cpu"
-    words_at_a_time = WORDS_AT_A_TIME_ON_CPU if is_on_cpu else WORDS_AT_A_TIME
+    words_at_a_time = WORDS_AT_A_TIME
+    if character_ids.device.type == "cpu":
+        words_at_a_time = WORDS_AT_A_TIME_ON_CPU
     if len(character_ids) <= words_at_a_time:
         longest = max(_lengths(character_ids).tolist(), default=0)
         slots = longest + widest_filter

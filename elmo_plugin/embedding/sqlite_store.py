@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 # No thread may be inside SQLite while the process forks, and the child must neither use nor close a
 # connection of its parent.
 _in_use = threading.Lock()
-_of_parents: list[sqlite3.Connection] = []
+_connections_of_parents: list[sqlite3.Connection] = []
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_in_use.acquire, after_in_parent=_in_use.release, after_in_child=_in_use.release
@@ -125,7 +125,7 @@ class SqliteStore:
         """Returns what `work` returns in a transaction."""
         if self._connection is not None and self._process != os.getpid():
             # This process was forked: it keeps its parent's connection, but does not use it.
-            _of_parents.append(self._connection)
+            _connections_of_parents.append(self._connection)
             self._connection = None
         if self._connection is None:
             self._connection = self._connect()

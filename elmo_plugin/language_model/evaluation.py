@@ -285,6 +285,7 @@ def _score(
     """
     device = softmax.weight.device
     packing = pack(torch.from_numpy(has_target.sum(axis=1)), device)
+    # The row and the time step of each target in the window, in packed order; shapes: (packed,)
     rows = packing.sentence_of_row.cpu().numpy()
     times = packing.time_of_row.cpu().numpy()
     # Shape: (2, packed)

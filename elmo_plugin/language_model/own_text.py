@@ -215,15 +215,15 @@ def _split_sentences(
     num_lines = sum(1 for _ in _lines(paths, column))
     # Of every `period` blocks one is for dev and one for test.
     period = max(BLOCKS, num_lines // BLOCK_LINES // _MAX_BLOCKS)
-    counts_lines = num_lines > BLOCK_LINES * (BLOCKS - 1)
-    count = 0  # of lines or of sentences
+    divides_lines = num_lines > BLOCK_LINES * (BLOCKS - 1)
+    count = 0  # of the lines so far; or of the sentences, if those are divided
     for line, place in _lines(paths, column):
         for words in _sentences(line, place, rules):
             block = count // BLOCK_LINES
             yield _role_of(block % period, period), words
-            if not counts_lines:
+            if not divides_lines:
                 count += 1
-        if counts_lines:
+        if divides_lines:
             count += 1
 
 
@@ -309,9 +309,8 @@ def _recipe(train: TextFigures) -> Recipe:
     Returns the recipe for a text of this size. It has the full softmax if the vocabulary is too
     small for a sample.
     """
-    for recipe in RECIPES:  # the last one is for any size
-        if train.words <= recipe.words:
-            break
+    fitting = [recipe for recipe in RECIPES if train.words <= recipe.words]
+    recipe = fitting[0]  # there is one, because the last recipe is for any size
     if recipe.negatives is not None and 3 * recipe.negatives >= len(train.frequent):
         return recipe._replace(negatives=None)
     return recipe

@@ -196,7 +196,7 @@ def _find_at(path: Path) -> AnyPath | ModelFiles:
     if path.is_dir() and not (path / CONFIG_NAME).is_file():
         expected = f"directory {path}: expected {CONFIG_NAME}, or {_PAIR} of one model"
         return _only_model([path], expected)
-    return path
+    return path  # the archive or the directory of a training
 
 
 def _only_model(folders: Sequence[AnyPath], expected: str) -> AnyPath | ModelFiles:
