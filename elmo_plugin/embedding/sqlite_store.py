@@ -97,6 +97,7 @@ class SqliteStore:
 
     def _read_one(self, connection: sqlite3.Connection, key: bytes, row: np.ndarray) -> bool:
         """Copies a record into a row. Returns false if it is missing or damaged."""
+        # In a damaged file the content may also be a text or a number: the cast makes bytes of it.
         query = "SELECT CAST(content AS BLOB) FROM records WHERE id = ?"
         result = connection.execute(query, (_row_id(key),)).fetchone()
         if result is None:
@@ -114,7 +115,8 @@ class SqliteStore:
             try:
                 return self._run_once(begin, work)
             except sqlite3.DatabaseError as error:
-                # All other errors of SQLite are of subclasses.
+                # Only damage has this class itself. All other errors of SQLite, such as that of a
+                # file that is locked, have one of its subclasses.
                 is_damage = type(error) is sqlite3.DatabaseError
                 if not is_damage:
                     raise

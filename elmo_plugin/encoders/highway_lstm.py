@@ -216,7 +216,8 @@ class HighwayLstm(SizedEncoder):
             if number > 0:  # a layer in the other direction reads the same rows in another order
                 rows = rows[packed.reverse]
             rows = layer(rows, packed.batch_sizes)  # Shape: (rows, hidden_size)
-        if len(self.layers) % 2 == 0:
+        ends_backward = len(self.layers) % 2 == 0
+        if ends_backward:
             rows = rows[packed.reverse]
         outputs[packed.places] = rows
         return outputs

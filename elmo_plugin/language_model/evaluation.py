@@ -280,8 +280,8 @@ def _score(
     state: LstmState | None,
 ) -> tuple[np.ndarray, LstmState | None]:
     """
-    Runs a batch from a state on. Returns the losses, shape (2, batch, time), 0 without a target,
-    and the state after the batch. `has_target` has shape (batch, time).
+    Runs the biLM over a batch, from a state on. Returns the losses, shape (2, batch, time), 0
+    without a target, and the state after the batch. `has_target` has shape (batch, time).
     """
     device = softmax.weight.device
     packing = pack(torch.from_numpy(has_target.sum(axis=1)), device)

@@ -178,6 +178,8 @@ class BiLmLanguageModel(Model):
         (directions, time * batch, projection_dim). Carries the state on.
         """
         _, batch_size, steps = types.shape
+        # All rows of the batch are equally long, so the packed rows are the first time step of all
+        # of them, then the second, and so on.
         types_of_directions = types.transpose(1, 2).flatten(1).unbind()
         packing = pack(torch.full((batch_size,), steps), types.device)
         settings = self.bilm.settings(keep_state=True)._replace(dropout=self.training)
