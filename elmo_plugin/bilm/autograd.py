@@ -28,7 +28,7 @@ class Dropout(nn.Dropout):
         draws = torch.empty(ceil_div(count, NUMBERS_A_DRAW), dtype=torch.int64)
         draws.random_(-(2**63), None)  # from the least to the greatest (`None`) number of 64 bits
         drawn = draws.view(torch.int16)[:count].view(input.shape)
-        # Of the 2 ** BITS numbers that can be drawn, the lowest mean "dropped", the others "kept".
+        # The lowest of the 2 ** BITS numbers mean "dropped", and the others "kept".
         # At least one means "kept", because `first_kept` must be a number that can be drawn.
         least_number = -(2 ** (BITS - 1))
         num_dropping = min(round(self.p * 2**BITS), 2**BITS - 1)

@@ -132,7 +132,7 @@ def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
     longest = 0
     if len(sorted_lengths) > 0:
         longest = int(sorted_lengths[0])
-    # True where a sentence has a token. Shape: (time, batch), the longest sentence first
+    # Whether a sentence has a token at a time step; shape (time, batch), longest sentence first
     has_token = torch.arange(longest)[:, None] < sorted_lengths
     time_of_row, column_of_row = has_token.nonzero(as_tuple=True)  # Shapes: (rows,)
     return Packing(

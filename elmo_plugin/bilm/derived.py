@@ -29,7 +29,7 @@ class DerivedValues:
         self._identities = _identities(parameters)
         # Keeps their memory in use, so that no other weight can get the same address.
         self._kept = [weight.detach() for weight in parameters]
-        # The middle value of each weight on a CPU: where it is, and what it was.
+        # Views of the middle value of each weight on a CPU, and the bytes of these values now.
         on_cpu = [weight for weight in self._kept if weight.device.type == "cpu"]
         self._middle_views = [_middle_value(weight) for weight in on_cpu]
         self._middle_bytes = [view.tobytes() for view in self._middle_views]

@@ -102,7 +102,7 @@ def check_encoding(
 
 
 def is_single_text(texts: Any) -> bool:
-    """Returns whether `texts` is one text: a string, or a document of spaCy, which has a `text`."""
+    """Returns whether `texts` is one text: a string, or a document of spaCy (it has a `text`)."""
     return isinstance(getattr(texts, "text", texts), str)
 
 

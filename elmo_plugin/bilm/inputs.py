@@ -129,7 +129,7 @@ def in_order(values: Any, place: str, expected: str) -> Iterable[Any]:
     elif is_missing(values):
         got = f"{values!r:.60}, a missing value: leave those out, as column.dropna() of pandas does"
     elif is_iterable:
-        got = type(values).__name__  # a table or a set, whose content says less
+        got = type(values).__name__  # says more than the content of a table or a set
     else:
         got = f"{values!r:.60}"
     raise BiLmError(f"{place}: expected {expected}, got {got}")

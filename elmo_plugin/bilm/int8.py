@@ -22,7 +22,7 @@ class Int8Linear:
         shape_of_inputs = None  # not known yet
         self._weight = torch.ops.onednn.qlinear_prepack(integers.to(torch.int8), shape_of_inputs)
         self._scales = steps.squeeze(1)
-        # Of each row of the weight: nothing is added to its integers.
+        # Nothing is added to the integers of the weight. Shape: (outputs,)
         self._zero_points = torch.zeros(len(weight), dtype=torch.int64)
         self._bias = bias
 

@@ -88,8 +88,8 @@ def _stack(tensors: Sequence[Tensor]) -> Tensor:
 
 class _Saved(NamedTuple):
     """
-    What the forward pass saves for the backward pass, in this order. Every shape begins with the
-    directions; "rows" are the packed rows of all time steps, see `Packing`.
+    The tensors that the forward pass saves for the backward pass, in this order. Every shape begins
+    with the directions; "rows" are the packed rows of all time steps, see `Packing`.
 
     inputs: (directions, rows, input_dim)
     first_hidden, first_cell: the state of each sentence before its first token
@@ -220,9 +220,9 @@ class _ProjectedLstm(Function):
         ctx: Any, d_outputs: Tensor, d_hidden: Tensor, d_cell: Tensor
     ) -> tuple[Tensor | None, ...]:
         """
-        Returns the gradients of `forward`'s arguments, given those of its results. A loop over time
-        computes only what depends on the next time step. After it, the gradients of the inputs and
-        of the weights are large products over all rows.
+        Returns the gradients of `forward`'s arguments, given the gradients of its results. The loop
+        over time has only the values that depend on the next time step. After it, the gradients of
+        the inputs and of the weights are large products over all rows.
         """
         saved = _Saved(*ctx.saved_tensors)
         dtype = ctx.settings.dtype
@@ -265,12 +265,12 @@ class _ProjectedLstm(Function):
 
 class _RowGradients(NamedTuple):
     """
-    What the loop back through time finds. The first three have the type of products.
+    The result of the loop back through time. The first three have the type of products.
 
     gates: the gradients of the gates before their sigmoids, (directions, rows, 4 * dim)
-    hiddens: those of the hidden states before they were clipped, (directions, rows, projection_dim)
-    activated: no gradient, but o * tanh(c), which the projection multiplied, (directions, rows,
-        dim)
+    hiddens: the gradients of the hidden states before they were clipped, (directions, rows,
+        projection_dim)
+    activated: no gradient, but the input of the projection, o * tanh(c), (directions, rows, dim)
     bias: the sum of `gates` over the rows, (directions, 4 * dim)
     first_hidden, first_cell: the gradients of the state before the first token
     """
@@ -292,7 +292,7 @@ def _back_through_time(
 ) -> _RowGradients:
     """
     Goes from the last time step to the first. `d_outputs` are the gradients of the hidden states of
-    all rows, and the other two those of each sentence's last hidden state and cell.
+    all rows, and `d_last_hidden` and `d_last_cell` belong to each sentence's last state.
     """
     project_back = _pack_weights(saved.projection_weight.transpose(1, 2), settings.dtype)
     recur_back = _pack_weights(saved.recurrent_weight.transpose(1, 2), settings.dtype)
@@ -358,7 +358,7 @@ def _back_through_cell(
         activated = o * tanh(c) = o * (1 - 2 s)
 
     Writes the gradients of the sigmoids i, j, f and o to `d_gates`. `d_cell` holds the gradient of
-    c from the next time step, and gets that of `c_before`. `d_activated` is overwritten.
+    c from the next time step, and gets the gradient of `c_before`. `d_activated` is overwritten.
     """
     i, j, f, o = gates.chunk(4, dim=-1)
     d_i, d_j, d_f, d_o = d_gates.chunk(4, dim=-1)

@@ -77,7 +77,7 @@ class BiLm(BiLmNetwork):
     """The name or the path that the biLM was loaded by."""
 
     def __repr__(self) -> str:
-        """Returns four lines: the sizes, what the layers are, and what is read and was trained."""
+        """Returns four lines: on the sizes, the layers, the words and the training."""
         slots = self.options.char_cnn.max_characters_per_token
         training = "not known"
         if self.card is not None:

@@ -197,7 +197,7 @@ class BiLmNetwork(DerivingModule):
             The state that an earlier call returned, to continue from as published implementations
             do: row i of the batch starts where row i ended. `None` to start from zero.
         keep_state : `bool`
-            Whether to return the final state as well, which takes one more time step.
+            Whether to return the final state as well, after one more time step.
         boundaries : `bool`
             Whether the output includes the sentence boundaries; time is then longer by 2.
         precision, max_batch_tokens : `str | None`, `int | None`
@@ -219,8 +219,8 @@ class BiLmNetwork(DerivingModule):
             before = state.padded(len(lengths)).rows(slice(len(lengths)))
         settings = self.settings(precision, keep_state)
         if self._needs_gradients(settings, state):
-            # The precision that was asked for: any other than float32 raises an error, even on a
-            # device that would fall back to float32 without gradients.
+            # The requested precision: any other than float32 raises an error, even on a device
+            # that would fall back to float32 without gradients.
             settings = settings._replace(precision=get_precision(precision or self.precision))
             batch = find_words(character_ids, lengths)
             output = self.forward_batch(batch, settings, before, boundaries)
@@ -311,8 +311,8 @@ class BiLmNetwork(DerivingModule):
         output = self._forward_words(bounded, settings, state)  # time is longer by 2
         if boundaries:
             return output
-        # The words are between the boundaries. Where the mask is true at the n + 2 places of a
-        # sentence with its boundaries, it is now true at the n places of its words.
+        # The words are between the boundaries. A sentence of n words has n + 2 places in the mask
+        # that are true, and n remain.
         mask = output.mask[:, 2:]
         layers = output.layers[:, :, 1:-1].masked_fill(~mask[..., None], 0.0)
         return output._replace(layers=layers, mask=mask)

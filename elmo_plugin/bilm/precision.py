@@ -169,7 +169,7 @@ class OneDnnLinear:
         """Returns the product plus the bias, or plus `added` instead of the bias."""
         inputs = inputs.to(self._dtype)
         if added is None:
-            # No operation follows the product ("none"), so it has no arguments and no algorithm.
+            # The operation after the product is "none", without arguments and algorithm.
             return torch.ops.mkldnn._linear_pointwise(
                 inputs, self._weight, self._bias, "none", [], ""
             )
@@ -232,7 +232,7 @@ def multiply(left: Tensor, right: Tensor) -> Tensor:
     ):
         handle_signals_on_another_stack()
         bias = None
-        # No operation follows the product ("none"), so it has no arguments and no algorithm.
+        # The operation after the product is "none", without arguments and algorithm.
         return torch.ops.mkldnn._linear_pointwise(left, right.t(), bias, "none", [], "")
     return torch.matmul(left, right)
 

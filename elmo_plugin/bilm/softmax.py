@@ -206,8 +206,8 @@ class _Loss(Function):
 
 class _CandidateGradients:
     """
-    Adds up, for a slice of the tokens at a time, the gradients that come through the candidates'
-    logits: of the hidden states and of the candidates' weight and bias.
+    Adds up, for a slice of the tokens at a time, the gradients of the hidden states and of the
+    candidates' weight and bias, as far as they come through the candidates' logits.
     """
 
     def __init__(self, hidden: Tensor, weight: Tensor, bias: Tensor, dtype: torch.dtype) -> None:
@@ -221,8 +221,9 @@ class _CandidateGradients:
 
     def add(self, tokens: slice, exp_logits: Tensor, factors: Tensor) -> None:
         """
-        Adds the gradients of these tokens. Those of their logits are `factors * exp_logits`, of the
-        shapes (tokens, 1) and (tokens, candidates). The factors multiply the smaller matrices.
+        Adds the gradients of these tokens, given the gradients of their logits, `factors *
+        exp_logits`, of the shapes (tokens, 1) and (tokens, candidates). The factors multiply the
+        smaller matrices.
         """
         torch.mul(self._back_product(exp_logits), factors, out=self.d_hidden[tokens])
         weighted_hidden = self._hidden[tokens] * factors

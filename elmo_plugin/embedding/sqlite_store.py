@@ -115,8 +115,8 @@ class SqliteStore:
             try:
                 return self._run_once(begin, work)
             except sqlite3.DatabaseError as error:
-                # Only damage has this class itself. All other errors of SQLite, such as that of a
-                # file that is locked, have one of its subclasses.
+                # Only damage has this class itself. All other errors of SQLite, such as for a
+                # locked file, have one of its subclasses.
                 is_damage = type(error) is sqlite3.DatabaseError
                 if not is_damage:
                     raise

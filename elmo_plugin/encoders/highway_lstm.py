@@ -86,9 +86,9 @@ class HighwayLstmRecurrence(Function):
     @first_derivative_only
     def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
         """
-        Multiplies derivatives by gradients: that of c_t by each of i, f and g by the gradient of
-        c_t, and that of h_t by o and r by the gradient of h_t. The derivatives are computed for all
-        rows at once; the loop, from the last time step to the first, computes the gradients.
+        Multiplies derivatives by gradients: dc_t/di, dc_t/df and dc_t/dg by the gradient of c_t,
+        dh_t/do and dh_t/dr by the gradient of h_t. The derivatives are computed for all rows at
+        once; the loop, from the last time step to the first, computes the gradients.
         """
         weight, activations, cells, tanh_cells, hidden, dropout_mask = ctx.saved_tensors
         batch_sizes = ctx.batch_sizes

@@ -244,9 +244,9 @@ class LstmRecurrence(Function):
     @first_derivative_only
     def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
         """
-        Multiplies derivatives by gradients: that of c_t by each of i, f and g by the gradient of
-        c_t, and that of h_t by o by the gradient of h_t. The derivatives are computed for all rows
-        at once; the loop, from the last time step to the first, computes the gradients.
+        Multiplies derivatives by gradients: dc_t/di, dc_t/df and dc_t/dg by the gradient of c_t,
+        dh_t/do by the gradient of h_t. The derivatives are computed for all rows at once; the loop,
+        from the last time step to the first, computes the gradients.
         """
         weight, activations, cells, tanh_cells, hidden, dropout_mask = ctx.saved_tensors
         batch_sizes = ctx.batch_sizes
@@ -371,8 +371,8 @@ class GruRecurrence(Function):
         dim = hidden.size(2)
         r, z, n = gates.chunk(3, dim=2)
         previous = rows_before(hidden, batch_sizes)
-        # The derivatives of h_t by the three parts of `W h_{t-1} + c`, which the loop turns into
-        # the gradients of these parts.
+        # The derivatives of h_t by the three parts of `W h_{t-1} + c`. The loop turns them into the
+        # gradients of these parts.
         h_by_sum = (1 - n * n).mul_(1 - z)  # by the sum within the tanh of n
         d_recurrent = torch.empty_like(gates)
         h_by_r, h_by_z, h_by_n = d_recurrent.chunk(3, dim=2)

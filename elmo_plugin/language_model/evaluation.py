@@ -3,7 +3,7 @@ Text in its order, in blocks, and the probability of each of its words under bot
 
 A block is a run of whole sentences that is read from the zero state. For example, five sentences
 have 2, 4, 5, 1 and 1 words, and a block should have at least 5 words. Then the blocks are the
-sentences [0, 1], [2] and [3, 4], the last of which is shorter. Their boundaries are 0, 2, 3 and 5.
+sentences [0, 1], [2] and, shorter than the others, [3, 4]. Their boundaries are 0, 2, 3 and 5.
 """
 
 import math
@@ -40,7 +40,7 @@ class Text(NamedTuple):
         return len(self.starts) - 1
 
     def followed_by(self, chunk: IndexedChunk) -> "Text":
-        """Returns these sentences and then those of a chunk."""
+        """Returns these sentences, followed by the sentences of a chunk."""
         types = np.concatenate([self.types, chunk.types])
         starts = np.concatenate([self.starts, chunk.starts[1:] + self.starts[-1]])
         return Text(types, starts, self.first)

@@ -114,7 +114,7 @@ class _Totals:
     """Sums over the sentences of a text."""
 
     forward: float = 0.0  # the sum of the forward direction's `-log p`
-    backward: float = 0.0  # that of the backward direction
+    backward: float = 0.0  # the sum of the backward direction's `-log p`
     num_unknown: int = 0  # the number of unknown words
 
     def add(self, scores: SentenceScores, is_unknown: np.ndarray) -> None:

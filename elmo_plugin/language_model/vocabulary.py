@@ -154,7 +154,7 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
       has a row for padding.
 
     Returns the weight, shape (words, dim), the bias, shape (words,), and the number of new words.
-    Raises `ConfigurationError` if the source has no unknown word.
+    Raises `ConfigurationError` if the source lacks an unknown word.
     """
     unknown_names = (vocab._oov_token, *UNKNOWN_WORDS)
     unknown_row = known.unknown_number(unknown_names)

@@ -263,8 +263,8 @@ def assign_sentences(lengths: np.ndarray, assigned: np.ndarray) -> Runs:
 
     For example, two rows have 5 and 2 targets, and sentences of 3, 4, 2 and 3 targets follow. Each
     row should have half of these 19 targets: the first lacks 4.5, the second 7.5. The row that
-    lacks most is served first, so the second row gets the sentences of 3 and 4 targets, and the
-    first row those of 2 and 3.
+    lacks most is served first, so the second row gets the sentences of 3 and 4 targets. The first
+    row gets the others.
     """
     num_rows = len(assigned)
     ends = np.concatenate([[0], np.cumsum(lengths)])  # the targets of the first 0, 1, … sentences
@@ -289,7 +289,7 @@ def _cut_between_sentences(ends: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     before all sentences, and the last after all, so that none is left over.
     """
     num_runs = len(sizes)
-    # Where the runs would end if sentences could be cut. A run of a negative size is empty.
+    # The ends of the runs if sentences could be cut. A run of a negative size is empty.
     places = np.maximum.accumulate(np.cumsum(sizes))
     # A sentence comes before a cut if its middle does. Middles may be halves, so both sides of the
     # comparison are doubled.
@@ -314,7 +314,7 @@ def flatten_sentences(
     if reverse:
         first_type = END_SENTENCE_TYPE
         last_type = BEGIN_SENTENCE_TYPE
-    # Where each sentence begins and ends in the text, which has no boundaries.
+    # Where each sentence begins and ends in the text, without boundaries.
     text_begins = starts[sentences]
     text_ends = starts[sentences + 1]
     lengths = text_ends - text_begins + 1  # the words and a boundary
@@ -331,7 +331,7 @@ def flatten_sentences(
     text_places[item_begins] = 0  # any place that exists: the boundary is written below
     inputs = types[text_places].astype(np.int32)
     inputs[item_begins] = first_type
-    # Each item predicts what the next one reads, and the last one of a sentence its other boundary.
+    # Each item predicts the input of the next one, and the last one of a sentence its end.
     targets = np.empty_like(inputs)
     targets[:-1] = inputs[1:]
     targets[item_ends - 1] = last_type
