@@ -182,7 +182,8 @@ def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor
     """
     last = first.clone()
     steps = rows.split(list(batch_sizes), dim=-2)
-    next_sizes = [*batch_sizes[1:], 0]  # after the last step no sentence continues
+    # The number of sentences that continue after each time step: none after the last one.
+    next_sizes = [*batch_sizes[1:], 0]
     for step, size, next_size in zip(steps, batch_sizes, next_sizes, strict=False):
         if next_size < size:  # the sentences from `next_size` on end with this time step
             last[..., next_size:size, :] = step[..., next_size:size, :]

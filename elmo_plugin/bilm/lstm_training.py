@@ -66,7 +66,7 @@ class TrainingRecurrence:
                 layers[0].cell_clip,
                 layers[0].proj_clip,
             )
-            outputs += hidden
+            outputs += hidden.unbind()  # one for each direction
             final_hidden.append(last_hidden)
             final_cell.append(last_cell)
         if not keep_state:
