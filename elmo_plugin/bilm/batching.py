@@ -267,16 +267,19 @@ class WordBatch(NamedTuple):
 def number_words(
     sentences: Sequence[Sequence[str]], max_characters: int, device: torch.device
 ) -> WordBatch:
-    """Numbers the distinct words of sentences in the order in which they first appear."""
-    number_of_text: dict[str, int] = {}
+    """
+    Numbers the distinct words of sentences in the order in which they first appear. Texts with the
+    same character ids are one word.
+    """
+    number_of_text: dict[str, int] = {}  # saves the look-up of ids for a text that comes again
     number_of_ids: dict[bytes, int] = {}
-    distinct: list[np.ndarray] = []
+    distinct: list[np.ndarray] = []  # the ids of each word
     lengths = [len(sentence) for sentence in sentences]
     word_ids = np.full((len(sentences), max(lengths, default=0)), -1)
     for row, sentence in zip(word_ids, sentences, strict=True):
         for text in sentence:
             if text in number_of_text:
-                continue  # an earlier word had the same text
+                continue
             ids = word_to_character_ids(text, max_characters)
             key = ids.tobytes()
             if key not in number_of_ids:
