@@ -7,6 +7,14 @@ from elmo_plugin.bilm.batching import pack, split_by_tokens
 LENGTHS = st.lists(st.integers(0, 9), max_size=8)
 
 
+def test_the_example_in_the_docstring_of_a_packing() -> None:
+    packing = pack(torch.tensor([1, 3, 2]))  # "No", "The play ended", "It rained"
+    assert packing.batch_sizes == [3, 2, 1]
+    assert packing.longest_first.tolist() == [1, 2, 0]
+    assert packing.sentence_of_row.tolist() == [1, 2, 0, 1, 2, 1]
+    assert packing.time_of_row.tolist() == [0, 0, 0, 1, 1, 2]
+
+
 @given(LENGTHS)
 def test_packed_rows_equal_torchs_packed_sequence(lengths: list[int]) -> None:
     packing = pack(torch.tensor(lengths, dtype=torch.long))
