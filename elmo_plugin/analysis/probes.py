@@ -172,14 +172,12 @@ class LinearProbes:
 
     def fit(self, vectors: Tensor, labels: Tensor, seed: int) -> "LinearProbes":
         """Trains on vectors of shape (kinds, words, dim) and labels of shape (tasks, words)."""
-        kinds, words, dim = vectors.shape
         generator = torch.Generator().manual_seed(seed)
-        # Shape: (kinds, 1, dim)
-        self._mean = vectors.mean(dim=1, keepdim=True)
-        self._scale = 1 / vectors.std(dim=1, correction=0, keepdim=True).clamp(min=1e-6)
-        self._make_classifiers(kinds, dim, len(labels), generator)
+        self._standardize(vectors)
+        self._initialize(vectors, len(labels), generator)
         optimizer = torch.optim.Adam([self._weight, self._bias], lr=LEARNING_RATE)
-        steps_per_epoch = ceil_div(words, BATCH_SIZE)
+        num_words = vectors.size(1)
+        steps_per_epoch = ceil_div(num_words, BATCH_SIZE)
         epochs = self._epochs or max(10, ceil_div(MIN_STEPS, steps_per_epoch))
         num_steps = epochs * steps_per_epoch
 
@@ -189,29 +187,42 @@ class LinearProbes:
 
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, share_of_rate)
         for _ in range(epochs):
-            for rows in torch.randperm(words, generator=generator).split(BATCH_SIZE):
+            shuffled = torch.randperm(num_words, generator=generator)
+            for words in shuffled.split(BATCH_SIZE):
                 optimizer.zero_grad()
-                logits = self._logits(vectors[:, rows])
-                targets = labels[:, rows].t().expand(kinds, -1, -1)  # Shape: (kinds, batch, tasks)
-                # The sum of each classifier's mean over the batch: their gradients are independent.
-                loss = functional.cross_entropy(
-                    logits.flatten(0, 2), targets.flatten(), reduction="sum"
-                )
-                (loss / len(rows)).backward()
+                self._loss(vectors[:, words], labels[:, words]).backward()
                 optimizer.step()
                 schedule.step()
         return self
 
-    def _make_classifiers(
-        self, kinds: int, dim: int, tasks: int, generator: torch.Generator
-    ) -> None:
-        """Makes a classifier for each kind of vectors and each task, all with the same weights."""
+    def _standardize(self, vectors: Tensor) -> None:
+        """Sets the shift and the factor that give each feature mean 0 and variance 1."""
+        deviation = vectors.std(dim=1, correction=0, keepdim=True)
+        # Shapes: (kinds, 1, dim)
+        self._mean = vectors.mean(dim=1, keepdim=True)
+        self._scale = 1 / deviation.clamp(min=1e-6)
+
+    def _initialize(self, vectors: Tensor, num_tasks: int, generator: torch.Generator) -> None:
+        """Draws the weights of one classifier, and begins all classifiers with them."""
+        kinds, _, dim = vectors.shape
         bound = dim**-0.5
         weight = torch.empty(self._num_classes, dim)
         weight.uniform_(-bound, bound, generator=generator)
         # Shape: (kinds, dim, tasks * classes)
-        self._weight = nn.Parameter(weight.t().repeat(kinds, 1, tasks))
-        self._bias = nn.Parameter(torch.zeros(kinds, 1, tasks * self._num_classes))
+        self._weight = nn.Parameter(weight.t().repeat(kinds, 1, num_tasks))
+        self._bias = nn.Parameter(torch.zeros(kinds, 1, num_tasks * self._num_classes))
+
+    def _loss(self, vectors: Tensor, labels: Tensor) -> Tensor:
+        """
+        Returns the sum of all classifiers' mean losses over a batch. Their gradients are
+        independent, because no parameter belongs to two classifiers. `vectors` have the shape
+        (kinds, batch, dim), and `labels` (tasks, batch).
+        """
+        kinds, batch_size, _ = vectors.shape
+        logits = self._logits(vectors)  # Shape: (kinds, batch, tasks, classes)
+        targets = labels.t().expand(kinds, -1, -1)  # Shape: (kinds, batch, tasks)
+        summed = functional.cross_entropy(logits.flatten(0, 2), targets.flatten(), reduction="sum")
+        return summed / batch_size
 
     @torch.no_grad()
     def accuracies(self, vectors: Tensor, labels: Tensor) -> Tensor:

@@ -26,12 +26,14 @@ class Dropout(nn.Dropout):
             return super().forward(input)
         count = input.numel()
         draws = torch.empty(ceil_div(count, NUMBERS_A_DRAW), dtype=torch.int64)
-        draws.random_(-(2**63), None)  # `None`: up to the greatest number of 64 bits
+        draws.random_(-(2**63), None)  # from the least to the greatest (`None`) number of 64 bits
         drawn = draws.view(torch.int16)[:count].view(input.shape)
-        # Of the 2 ** BITS numbers that can be drawn, which begin at -(2 ** (BITS - 1)), the lowest
-        # mean "dropped". At least one means "kept", so that the bound is one of them.
+        # The lowest of the 2 ** BITS numbers mean "dropped", and the others "kept".
+        # At least one means "kept", because `first_kept` must be a number that can be drawn.
+        least_number = -(2 ** (BITS - 1))
         num_dropping = min(round(self.p * 2**BITS), 2**BITS - 1)
-        is_kept = drawn >= num_dropping - 2 ** (BITS - 1)
+        first_kept = least_number + num_dropping
+        is_kept = drawn >= first_kept
         return (input * is_kept).mul_(1 / (1 - self.p))
 
 

@@ -85,30 +85,38 @@ class LstmState(NamedTuple):
 
 class Packing(NamedTuple):
     """
-    The tokens of a batch, time step by time step; within a step the longer sentences come first, so
-    that the sentences that continue are always the first ones (as in torch's `PackedSequence`).
+    The tokens of a batch without its padding, as an LSTM reads them: a row for each token, time
+    step by time step (as in torch's `PackedSequence`). Within a step the longer sentences come
+    first, so that the sentences that continue are always the first ones. For example, the sentences
+    "No" (0), "The play ended" (1) and "It rained" (2) have six rows in three time steps:
+
+        rows             The  It  No  play  rained  ended
+        sentence_of_row  1    2   0   1     2       1
+        time_of_row      0    0   0   1     1       2
+        batch_sizes      3            2             1
+        longest_first    1    2   0
 
     batch_sizes: the number of sentences of each time step, never increasing
-    sentences: (batch,), the sentences in order of decreasing length
-    sentence: (rows,), the sentence of each row
-    time: (rows,), its time step
+    longest_first: (batch,), the sentences in order of decreasing length
+    sentence_of_row: (rows,), the sentence that the token of each row belongs to
+    time_of_row: (rows,), the place of the token in that sentence, from 0
     """
 
     batch_sizes: list[int]
-    sentences: Tensor
-    sentence: Tensor
-    time: Tensor
+    longest_first: Tensor
+    sentence_of_row: Tensor
+    time_of_row: Tensor
 
-    def positions(self, lengths: Tensor, time: int) -> tuple[Tensor, Tensor]:
+    def positions(self, lengths: Tensor, padded_length: int) -> tuple[Tensor, Tensor]:
         """
-        Returns the place of each row in a batch of shape (batch * time, ...): first for a direction
-        that reads each sentence from its beginning, then for one that reads it from its end. `time`
-        is the padded length of the sentences.
+        Returns the place of each row in a batch of shape (batch * padded_length, ...): first for a
+        direction that reads each sentence from its beginning, then for one that reads it from its
+        end.
         """
-        starts = self.sentence * time  # Shape: (rows,)
-        ends = starts + lengths[self.sentence]  # Shape: (rows,)
-        forward_places = starts + self.time
-        backward_places = ends - 1 - self.time
+        starts = self.sentence_of_row * padded_length  # Shape: (rows,)
+        ends = starts + lengths[self.sentence_of_row]  # Shape: (rows,)
+        forward_places = starts + self.time_of_row
+        backward_places = ends - 1 - self.time_of_row
         return forward_places, backward_places
 
 
@@ -120,15 +128,18 @@ def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
     """
     if device is None:
         device = lengths.device
-    ordered, sentences = lengths.cpu().sort(descending=True, stable=True)
-    longest = int(ordered[0]) if len(ordered) else 0
-    is_active = torch.arange(longest)[:, None] < ordered  # Shape: (time, batch)
-    time, column = is_active.nonzero(as_tuple=True)  # Shapes: (rows,)
+    sorted_lengths, longest_first = lengths.cpu().sort(descending=True, stable=True)
+    longest = 0
+    if len(sorted_lengths) > 0:
+        longest = int(sorted_lengths[0])
+    # Whether a sentence has a token at a time step; shape (time, batch), longest sentence first
+    has_token = torch.arange(longest)[:, None] < sorted_lengths
+    time_of_row, column_of_row = has_token.nonzero(as_tuple=True)  # Shapes: (rows,)
     return Packing(
-        batch_sizes=is_active.sum(dim=1).tolist(),
-        sentences=sentences.to(device, non_blocking=True),
-        sentence=sentences[column].to(device, non_blocking=True),
-        time=time.to(device, non_blocking=True),
+        batch_sizes=has_token.sum(dim=1).tolist(),
+        longest_first=longest_first.to(device, non_blocking=True),
+        sentence_of_row=longest_first[column_of_row].to(device, non_blocking=True),
+        time_of_row=time_of_row.to(device, non_blocking=True),
     )
 
 
@@ -137,9 +148,10 @@ def rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
     device = lengths.device
     sizes = torch.tensor(packing.batch_sizes, dtype=torch.long).to(device, non_blocking=True)
     starts = sizes.cumsum(dim=0) - sizes  # the first row of each time step
+    rows = torch.arange(len(packing.time_of_row), device=device)
     # A sentence has the same place within all of its time steps.
-    place_in_step = torch.arange(len(packing.time), device=device) - starts[packing.time]
-    mirrored_time = lengths[packing.sentence] - 1 - packing.time
+    place_in_step = rows - starts[packing.time_of_row]
+    mirrored_time = lengths[packing.sentence_of_row] - 1 - packing.time_of_row
     return starts[mirrored_time] + place_in_step
 
 
@@ -170,7 +182,8 @@ def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor
     """
     last = first.clone()
     steps = rows.split(list(batch_sizes), dim=-2)
-    next_sizes = [*batch_sizes[1:], 0]  # after the last step no sentence continues
+    # The number of sentences that continue after each time step: none after the last one.
+    next_sizes = [*batch_sizes[1:], 0]
     for step, size, next_size in zip(steps, batch_sizes, next_sizes, strict=False):
         if next_size < size:  # the sentences from `next_size` on end with this time step
             last[..., next_size:size, :] = step[..., next_size:size, :]
@@ -254,16 +267,19 @@ class WordBatch(NamedTuple):
 def number_words(
     sentences: Sequence[Sequence[str]], max_characters: int, device: torch.device
 ) -> WordBatch:
-    """Numbers the distinct words of sentences in the order in which they first appear."""
-    number_of_text: dict[str, int] = {}
+    """
+    Numbers the distinct words of sentences in the order in which they first appear. Texts with the
+    same character ids are one word.
+    """
+    number_of_text: dict[str, int] = {}  # saves the look-up of ids for a text that comes again
     number_of_ids: dict[bytes, int] = {}
-    distinct: list[np.ndarray] = []
+    distinct: list[np.ndarray] = []  # the ids of each word
     lengths = [len(sentence) for sentence in sentences]
     word_ids = np.full((len(sentences), max(lengths, default=0)), -1)
     for row, sentence in zip(word_ids, sentences, strict=True):
         for text in sentence:
             if text in number_of_text:
-                continue  # an earlier word had the same text
+                continue
             ids = word_to_character_ids(text, max_characters)
             key = ids.tobytes()
             if key not in number_of_ids:

@@ -29,9 +29,10 @@ class DerivedValues:
         self._identities = _identities(parameters)
         # Keeps their memory in use, so that no other weight can get the same address.
         self._kept = [weight.detach() for weight in parameters]
+        # Views of the middle value of each weight on a CPU, and the bytes of these values now.
         on_cpu = [weight for weight in self._kept if weight.device.type == "cpu"]
-        self._views = [_middle_value(weight) for weight in on_cpu]
-        self._middles = [view.tobytes() for view in self._views]
+        self._middle_views = [_middle_value(weight) for weight in on_cpu]
+        self._middle_bytes = [view.tobytes() for view in self._middle_views]
         self._values: dict[tuple[Hashable, ...], Any] = {}
 
     def match(self, parameters: Sequence[Tensor]) -> bool:
@@ -46,7 +47,7 @@ class DerivedValues:
                 return False
         if _identities(parameters) != self._identities:
             return False
-        return [view.tobytes() for view in self._views] == self._middles
+        return [view.tobytes() for view in self._middle_views] == self._middle_bytes
 
     def get(
         self, key: tuple[Hashable, ...], derive: Callable[..., Value], *arguments: Any
@@ -127,7 +128,7 @@ class DerivingModule(nn.Module):
         Drops everything that was derived from the weights: packed weights, vectors of words,
         digests.
 
-        This happens automatically if a weight requires gradients or has some (`grad`), is replaced,
+        This happens automatically if a weight requires gradients, has a `grad`, is replaced,
         gets other memory (`weight.data = ...`, `to` and the like), or is written to by an operation
         that torch counts, in `no_grad` or not (`load_state_dict`, `nn.init`, most optimizers).
         torch counts no writes through `.data` or numpy, nor writes of fused optimizers: on a CPU

@@ -2,6 +2,7 @@
 texts.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -98,6 +99,11 @@ def check_encoding(
     if not callable(tokenizer):
         check_choice("tokenizer", tokenizer, TOKENIZERS)
     check_at_least("batch_size", batch_size)
+
+
+def is_single_text(texts: Any) -> bool:
+    """Returns whether `texts` is one text: a string, or a document of spaCy (it has a `text`)."""
+    return isinstance(getattr(texts, "text", texts), str)
 
 
 def encode_texts(
@@ -268,11 +274,13 @@ def check_layers(layers: Layers, num_layers: int | None = None) -> None:
     if _are_weights(layers):
         mixing_weights(layers, num_layers)  # called only for its check
         return
-    is_number = is_layer(layers, num_layers or float("inf"))
-    if not is_number and not (isinstance(layers, str) and layers in LAYER_NAMES):
-        last = ""
-        if num_layers is not None:
-            last = f" from 0 to {num_layers - 1}"
+    limit = math.inf
+    last = ""
+    if num_layers is not None:
+        limit = num_layers
+        last = f" from 0 to {num_layers - 1}"
+    is_name = isinstance(layers, str) and layers in LAYER_NAMES
+    if not is_name and not is_layer(layers, limit):
         raise BiLmError(
             f"layers: expected {', '.join(LAYER_NAMES)}, a layer's number{last} or a weight for "
             f"each layer, got {layers!r}"

@@ -121,18 +121,18 @@ def in_order(values: Any, place: str, expected: str) -> Iterable[Any]:
     if is_iterable and not is_table and not isinstance(values, _NOT_LISTS):
         return values
     text = getattr(values, "text", values)
-    is_text = isinstance(text, str)
-    hint = ""
-    if is_text:
-        way_out = "split it" if " " in text else "put the words of a sentence in a list"
-        hint = f": {way_out}, or use BiLm.encode"
-    if is_text or not is_iterable:
-        got = f"{values!r:.60}"
+    if isinstance(text, str):
+        way_out = "put the words of a sentence in a list"
+        if " " in text:
+            way_out = "split it"
+        got = f"{values!r:.60}: {way_out}, or use BiLm.encode"
+    elif is_missing(values):
+        got = f"{values!r:.60}, a missing value: leave those out, as column.dropna() of pandas does"
+    elif is_iterable:
+        got = type(values).__name__  # says more than the content of a table or a set
     else:
-        got = type(values).__name__  # of a table or a set, whose content says less
-    if is_missing(values):
-        hint = ", a missing value: leave those out, as column.dropna() of pandas does"
-    raise BiLmError(f"{place}: expected {expected}, got {got}{hint}")
+        got = f"{values!r:.60}"
+    raise BiLmError(f"{place}: expected {expected}, got {got}")
 
 
 def refuse_file_name(text: str) -> None:

@@ -10,7 +10,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-ZERO_POINT = 128  # added to the inputs, because the instructions expect unsigned ones
+ZERO_POINT = 128  # added to the integers of inputs, because the instructions expect unsigned ones
 MAX_INTEGER = 127
 
 
@@ -19,8 +19,10 @@ class Int8Linear:
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         integers, steps = to_integers(weight.float())
-        self._weight = torch.ops.onednn.qlinear_prepack(integers.to(torch.int8), None)
+        shape_of_inputs = None  # not known yet
+        self._weight = torch.ops.onednn.qlinear_prepack(integers.to(torch.int8), shape_of_inputs)
         self._scales = steps.squeeze(1)
+        # Nothing is added to the integers of the weight. Shape: (outputs,)
         self._zero_points = torch.zeros(len(weight), dtype=torch.int64)
         self._bias = bias
 

@@ -92,6 +92,7 @@ def lstm_layers(
     for number in range(options.n_layers):
         if settings.dropout:
             inputs = _drop(directions, inputs)
+        # The layer of each direction with this number
         layers = [cast(LstmLayer, lstm.layers[number]) for lstm in directions]
         key = ("lstm", number, name, settings.precision.name)
         packed = derive_once(settings.derived, key, recurrence.pack, layers, settings.precision)
@@ -100,7 +101,8 @@ def lstm_layers(
         if number > 0 and options.use_skip_connections:
             hidden = [output + rows for output, rows in zip(hidden, inputs, strict=True)]
         inputs = hidden  # Shapes: (rows, projection_dim)
-        if settings.dropout and number == options.n_layers - 1:
+        is_last = number == options.n_layers - 1
+        if settings.dropout and is_last:
             hidden = _drop(directions, hidden)
         outputs.append(hidden)
         if final is not None:

@@ -168,10 +168,11 @@ def _run_steps(
     bound = layers.proj_clip
     gates = input_gates(partial(layers.project, inputs), batch_sizes)
     steps = outputs.split(list(batch_sizes), dim=-2)
-    next_sizes = [*batch_sizes, 0][1:]  # after the last step no sentence continues
+    # The number of sentences that continue after each time step: none after the last one.
+    next_sizes = [*batch_sizes, 0][1:]
     hidden = state.hidden
     cell = state.cell
-    previous_size = -1
+    previous_size = -1  # no step has this size
     for added, output, size, next_size in zip(gates, steps, batch_sizes, next_sizes, strict=True):
         if size != previous_size:  # in the first step, and where sentences have ended
             previous_size = size
@@ -183,7 +184,7 @@ def _run_steps(
         update_cell_(gates_of_step, cell, layers.cell_clip, activated)
         hidden = layers.projection(activated.to(products.dtype)).clamp_(-bound, bound)
         output.copy_(hidden)  # Shape: ([directions,] size, projection_dim)
-        if keep_state and next_size < size:
+        if keep_state and next_size < size:  # the sentences from `next_size` on end here
             state.hidden[..., next_size:size, :] = hidden[..., next_size:, :]
 
 

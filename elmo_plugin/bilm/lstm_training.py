@@ -5,8 +5,7 @@ type.
 """
 
 from collections.abc import Sequence
-from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -67,7 +66,7 @@ class TrainingRecurrence:
                 layers[0].cell_clip,
                 layers[0].proj_clip,
             )
-            outputs += hidden
+            outputs += hidden.unbind()  # one for each direction
             final_hidden.append(last_hidden)
             final_cell.append(last_cell)
         if not keep_state:
@@ -87,15 +86,55 @@ def _stack(tensors: Sequence[Tensor]) -> Tensor:
     return torch.stack(tuple(tensors))
 
 
+class _Saved(NamedTuple):
+    """
+    The tensors that the forward pass saves for the backward pass, in this order. Every shape begins
+    with the directions; "rows" are the packed rows of all time steps, see `Packing`.
+
+    inputs: (directions, rows, input_dim)
+    first_hidden, first_cell: the state of each sentence before its first token
+    input_weight, recurrent_weight: W and R of `LstmLayer`, with the rows of the gate j doubled
+    projection_weight: P of `LstmLayer`
+    gates: the sigmoids of i, 2j, f and o, (directions, rows, 4 * dim)
+    cells: c after it was clipped, (directions, rows, dim)
+    cell_sigmoids: sigmoid(-2c), (directions, rows, dim)
+    hiddens: h after it was clipped, (directions, rows, projection_dim)
+    """
+
+    inputs: Tensor
+    first_hidden: Tensor
+    first_cell: Tensor
+    input_weight: Tensor
+    recurrent_weight: Tensor
+    projection_weight: Tensor
+    gates: Tensor
+    cells: Tensor
+    cell_sigmoids: Tensor
+    hiddens: Tensor
+
+
+class _LayerSettings(NamedTuple):
+    """
+    How a layer runs over the packed rows.
+
+    batch_sizes: the number of sentences of each time step
+    cell_clip, proj_clip: the bounds of `LstmLayer`
+    dtype: the type of products
+    """
+
+    batch_sizes: list[int]
+    cell_clip: float
+    proj_clip: float
+    dtype: torch.dtype
+
+
 class _ProjectedLstm(Function):
     """
     Computes one layer, of one direction or of several at once.
 
-    The forward pass saves the clipped cells and hidden states, and the sigmoids of i, 2j, f, o and
-    -2c. The backward pass computes everything else from them by products and sums. Its results for
-    a time step stay in the processor's cache; it keeps only three things for all time steps,
-    in the type of products: the gradients of the gates and of the hidden states, and the inputs of
-    the projection.
+    Both passes are written with sigmoids alone: tanh(x) = 2 sigmoid(2x) - 1 = 1 - 2 sigmoid(-2x).
+    The forward pass saves its sigmoids, cells and hidden states; the backward pass computes
+    everything else from them by products and sums.
     """
 
     @staticmethod
@@ -129,7 +168,7 @@ class _ProjectedLstm(Function):
         input_linear = _pack_weights(input_weight, dtype)
         recurrent_linear = _pack_weights(recurrent_weight, dtype)
         project = _pack_weights(projection_weight, dtype)
-        rows = inputs.shape[:2]
+        rows = inputs.shape[:2]  # (directions, rows)
         all_gates = inputs.new_empty(*rows, 4 * dim)
         cells = inputs.new_empty(*rows, dim)
         cell_sigmoids = inputs.new_empty(*rows, dim)
@@ -138,10 +177,12 @@ class _ProjectedLstm(Function):
         cell = first_cell
 
         def gates_from_inputs(start: int, stop: int) -> Tensor:
+            """Returns W x_t + b of these packed rows."""
             return input_linear(inputs[:, start:stop]).add_(bias)
 
         from_inputs = input_gates(gates_from_inputs, batch_sizes)
         for step, size, added in zip(_steps(batch_sizes), batch_sizes, from_inputs, strict=True):
+            # The sentences that have ended are the last ones of the step before, and are left out.
             gates = all_gates[:, step]  # Shape: (directions, size, 4 * dim)
             cell_sigmoid = cell_sigmoids[:, step]
             products = recurrent_linear(hidden[:, :size], added)
@@ -155,22 +196,20 @@ class _ProjectedLstm(Function):
             activated = torch.addcmul(o, o, cell_sigmoid, value=-2)
             hiddens[:, step] = project(activated)
             hidden = hiddens[:, step].clamp_(-proj_clip, proj_clip)
-        ctx.save_for_backward(
-            inputs,
-            first_hidden,
-            first_cell,
-            input_weight,
-            recurrent_weight,
-            projection_weight,
-            all_gates,
-            cells,
-            cell_sigmoids,
-            hiddens,
+        saved = _Saved(
+            inputs=inputs,
+            first_hidden=first_hidden,
+            first_cell=first_cell,
+            input_weight=input_weight,
+            recurrent_weight=recurrent_weight,
+            projection_weight=projection_weight,
+            gates=all_gates,
+            cells=cells,
+            cell_sigmoids=cell_sigmoids,
+            hiddens=hiddens,
         )
-        ctx.batch_sizes = batch_sizes
-        ctx.cell_clip = cell_clip
-        ctx.proj_clip = proj_clip
-        ctx.dtype = dtype
+        ctx.save_for_backward(*saved)
+        ctx.settings = _LayerSettings(batch_sizes, cell_clip, proj_clip, dtype)
         final_hidden = last_rows(hiddens, batch_sizes, first_hidden)
         final_cell = last_rows(cells, batch_sizes, first_cell)
         return hiddens, final_hidden, final_cell
@@ -180,60 +219,14 @@ class _ProjectedLstm(Function):
     def backward(
         ctx: Any, d_outputs: Tensor, d_hidden: Tensor, d_cell: Tensor
     ) -> tuple[Tensor | None, ...]:
-        (
-            inputs,
-            first_hidden,
-            first_cell,
-            input_weight,
-            recurrent_weight,
-            projection_weight,
-            all_gates,
-            cells,
-            cell_sigmoids,
-            hiddens,
-        ) = ctx.saved_tensors
-        recurrent_linear = _pack_weights(recurrent_weight.transpose(1, 2), ctx.dtype)
-        project = _pack_weights(projection_weight.transpose(1, 2), ctx.dtype)
-        d_hidden = d_hidden.clone()
-        d_cell = d_cell.clone()
-        d_all_gates = torch.empty_like(all_gates, dtype=ctx.dtype)
-        activated = torch.empty_like(cells, dtype=ctx.dtype)
-        d_hiddens = torch.empty_like(hiddens, dtype=ctx.dtype)
-        d_step_gates = torch.empty_like(all_gates[:, : max(ctx.batch_sizes, default=0)])
-        d_bias = all_gates.new_zeros(len(all_gates), all_gates.size(-1))
-        steps = _steps(ctx.batch_sizes)
-        for number in reversed(range(len(steps))):
-            step = steps[number]
-            cell_before = first_cell
-            if number > 0:
-                cell_before = cells[:, steps[number - 1]]
-            size = step.stop - step.start
-            gates = all_gates[:, step]  # Shape: (directions, size, 4 * dim)
-            cell_sigmoid = cell_sigmoids[:, step]
-            d_gates = d_step_gates[:, :size]
-            i, j, f, o = gates.chunk(4, dim=-1)
-            d_i, d_j, d_f, d_o = d_gates.chunk(4, dim=-1)
-            # Back through the projection, to its input o * (1 - 2 cell_sigmoid).
-            d_clipped = d_outputs[:, step] + d_hidden[:, :size]
-            d_hiddens[:, step] = _unclip(d_clipped, hiddens[:, step], ctx.proj_clip)
-            activated[:, step] = torch.addcmul(o, o, cell_sigmoid, value=-2)
-            d_activated = project(d_hiddens[:, step]).to(o.dtype)
-            torch.addcmul(d_activated, d_activated, cell_sigmoid, value=-2, out=d_o)
-            # Back to the cell: the factor of -2 before cell_sigmoid, times the -2 in it, is 4.
-            d_tanh = torch.ops.aten.sigmoid_backward(d_activated.mul_(o), cell_sigmoid)
-            d_clipped_cell = d_cell[:, :size].add_(d_tanh, alpha=4)
-            d_now = _unclip(d_clipped_cell, cells[:, step], ctx.cell_clip)
-            # Back to what the cell is made of, f * c + i * (2 j - 1).
-            torch.mul(d_now, cell_before[:, :size], out=d_f)
-            doubled = d_now + d_now
-            torch.mul(doubled, i, out=d_j)
-            torch.mul(doubled, j, out=d_i).sub_(d_now)
-            torch.mul(d_now, f, out=d_cell[:, :size])
-            # Back through the sigmoids of all gates, and to the hidden state before.
-            torch.ops.aten.sigmoid_backward.grad_input(d_gates, gates, grad_input=d_gates)
-            d_bias += d_gates.sum(dim=1)
-            d_all_gates[:, step] = d_gates
-            d_hidden[:, :size] = recurrent_linear(d_all_gates[:, step])
+        """
+        Returns the gradients of `forward`'s arguments, given the gradients of its results. The loop
+        over time has only the values that depend on the next time step. After it, the gradients of
+        the inputs and of the weights are large products over all rows.
+        """
+        saved = _Saved(*ctx.saved_tensors)
+        dtype = ctx.settings.dtype
+        d_rows = _back_through_time(saved, ctx.settings, d_outputs, d_hidden, d_cell)
         # `needs_input_grad` has the order of `forward`'s arguments: the inputs, the first hidden
         # state and cell, the four parameters.
         needs_inputs = ctx.needs_input_grad[0]
@@ -243,28 +236,142 @@ class _ProjectedLstm(Function):
         d_recurrent_weight = None
         d_projection_weight = None
         if needs_inputs:
-            to_inputs = _pack_weights(input_weight.transpose(1, 2), ctx.dtype)
-            d_inputs = to_inputs(d_all_gates).to(inputs.dtype)
+            to_inputs = _pack_weights(saved.input_weight.transpose(1, 2), dtype)
+            d_inputs = to_inputs(d_rows.gates).to(saved.inputs.dtype)
         if needs_parameters:
-            hiddens_before = rows_before(hiddens, ctx.batch_sizes, first_hidden)
-            d_input_weight, d_recurrent_weight = _gradients_of_gate_weights(
-                d_all_gates, inputs, hiddens_before
+            hiddens_before = rows_before(
+                saved.hiddens, ctx.settings.batch_sizes, saved.first_hidden
             )
-            d_projection_weight = _sum_of_outer(d_hiddens, activated).to(inputs.dtype)
+            d_input_weight, d_recurrent_weight = _gradients_of_gate_weights(
+                d_rows.gates, saved.inputs, hiddens_before
+            )
+            d_projection_weight = _sum_of_outer(d_rows.hiddens, d_rows.activated)
+            d_projection_weight = d_projection_weight.to(saved.inputs.dtype)
         # `forward` doubled the candidate gate's bias, so its gradient is doubled as well.
-        d_given_bias = _double_candidate_gate(d_bias)
+        d_bias = _double_candidate_gate(d_rows.bias)
         return (
             d_inputs,
-            d_hidden,
-            d_cell,
+            d_rows.first_hidden,
+            d_rows.first_cell,
             d_input_weight,
             d_recurrent_weight,
-            d_given_bias,
+            d_bias,
             d_projection_weight,
-            None,
+            None,  # the batch sizes and the two bounds are no tensors
             None,
             None,
         )
+
+
+class _RowGradients(NamedTuple):
+    """
+    The result of the loop back through time. The first three have the type of products.
+
+    gates: the gradients of the gates before their sigmoids, (directions, rows, 4 * dim)
+    hiddens: the gradients of the hidden states before they were clipped, (directions, rows,
+        projection_dim)
+    activated: no gradient, but the input of the projection, o * tanh(c), (directions, rows, dim)
+    bias: the sum of `gates` over the rows, (directions, 4 * dim)
+    first_hidden, first_cell: the gradients of the state before the first token
+    """
+
+    gates: Tensor
+    hiddens: Tensor
+    activated: Tensor
+    bias: Tensor
+    first_hidden: Tensor
+    first_cell: Tensor
+
+
+def _back_through_time(
+    saved: _Saved,
+    settings: _LayerSettings,
+    d_outputs: Tensor,
+    d_last_hidden: Tensor,
+    d_last_cell: Tensor,
+) -> _RowGradients:
+    """
+    Goes from the last time step to the first. `d_outputs` are the gradients of the hidden states of
+    all rows, and `d_last_hidden` and `d_last_cell` belong to each sentence's last state.
+    """
+    project_back = _pack_weights(saved.projection_weight.transpose(1, 2), settings.dtype)
+    recur_back = _pack_weights(saved.recurrent_weight.transpose(1, 2), settings.dtype)
+    # The gradients of the state that each sentence has after the time step at which the loop is.
+    # The loop reaches a sentence at its last time step, with the gradients of its last state.
+    d_hidden = d_last_hidden.clone()
+    d_cell = d_last_cell.clone()
+    d_all_gates = torch.empty_like(saved.gates, dtype=settings.dtype)
+    d_hiddens = torch.empty_like(saved.hiddens, dtype=settings.dtype)
+    activated = torch.empty_like(saved.cells, dtype=settings.dtype)
+    d_bias = saved.gates.new_zeros(len(saved.gates), saved.gates.size(-1))
+    most_sentences = max(settings.batch_sizes, default=0)
+    # One time step's gradients, in the same memory each time: it stays in the processor's cache.
+    d_step_gates = torch.empty_like(saved.gates[:, :most_sentences])
+    steps = _steps(settings.batch_sizes)
+    for number in reversed(range(len(steps))):
+        step = steps[number]
+        size = step.stop - step.start
+        cells_before = saved.first_cell
+        if number > 0:
+            cells_before = saved.cells[:, steps[number - 1]]
+        gates = saved.gates[:, step]  # Shape: (directions, size, 4 * dim)
+        cell_sigmoid = saved.cell_sigmoids[:, step]
+        d_gates = d_step_gates[:, :size]
+        # Back through the projection. The hidden state is an output, and the next step's input.
+        d_clipped = d_outputs[:, step] + d_hidden[:, :size]
+        d_hiddens[:, step] = _unclip(d_clipped, saved.hiddens[:, step], settings.proj_clip)
+        _, _, _, o = gates.chunk(4, dim=-1)
+        activated[:, step] = torch.addcmul(o, o, cell_sigmoid, value=-2)
+        d_activated = project_back(d_hiddens[:, step]).to(o.dtype)
+        _back_through_cell(
+            gates=gates,
+            cell=saved.cells[:, step],
+            cell_sigmoid=cell_sigmoid,
+            cell_before=cells_before[:, :size],
+            cell_clip=settings.cell_clip,
+            d_activated=d_activated,
+            d_cell=d_cell[:, :size],
+            d_gates=d_gates,
+        )
+        # Back through the sigmoids of the gates, and to the hidden state before.
+        torch.ops.aten.sigmoid_backward.grad_input(d_gates, gates, grad_input=d_gates)
+        d_bias += d_gates.sum(dim=1)
+        d_all_gates[:, step] = d_gates
+        d_hidden[:, :size] = recur_back(d_all_gates[:, step])
+    return _RowGradients(d_all_gates, d_hiddens, activated, d_bias, d_hidden, d_cell)
+
+
+def _back_through_cell(
+    gates: Tensor,
+    cell: Tensor,
+    cell_sigmoid: Tensor,
+    cell_before: Tensor,
+    cell_clip: float,
+    d_activated: Tensor,
+    d_cell: Tensor,
+    d_gates: Tensor,
+) -> None:
+    """
+    Goes back through the cell of one time step, in which s is sigmoid(-2c):
+
+        c = clip(f * c_before + i * (2 j - 1))
+        activated = o * tanh(c) = o * (1 - 2 s)
+
+    Writes the gradients of the sigmoids i, j, f and o to `d_gates`. `d_cell` holds the gradient of
+    c from the next time step, and gets the gradient of `c_before`. `d_activated` is overwritten.
+    """
+    i, j, f, o = gates.chunk(4, dim=-1)
+    d_i, d_j, d_f, d_o = d_gates.chunk(4, dim=-1)
+    torch.addcmul(d_activated, d_activated, cell_sigmoid, value=-2, out=d_o)
+    # The derivative of 1 - 2 s by c is 4 s (1 - s): the -2 before s, times the -2 within it.
+    quarter = torch.ops.aten.sigmoid_backward(d_activated.mul_(o), cell_sigmoid)
+    d_clipped_cell = d_cell.add_(quarter, alpha=4)
+    d_sum = _unclip(d_clipped_cell, cell, cell_clip)  # of the two terms within the clip
+    torch.mul(d_sum, cell_before, out=d_f)
+    twice = d_sum + d_sum
+    torch.mul(twice, i, out=d_j)
+    torch.mul(twice, j, out=d_i).sub_(d_sum)
+    torch.mul(d_sum, f, out=d_cell)
 
 
 def _gradients_of_gate_weights(
@@ -319,9 +426,13 @@ def _double_candidate_gate(tensor: Tensor) -> Tensor:
 
 
 def _steps(batch_sizes: Sequence[int]) -> list[slice]:
-    """Returns the rows of each time step."""
-    starts = accumulate(batch_sizes, initial=0)  # and the end of the last step, not used here
-    return [slice(start, start + size) for start, size in zip(starts, batch_sizes, strict=False)]
+    """Returns the packed rows of each time step."""
+    steps = []
+    start = 0
+    for size in batch_sizes:
+        steps.append(slice(start, start + size))
+        start += size
+    return steps
 
 
 def _unclip(gradient: Tensor, clipped: Tensor, bound: float) -> Tensor:

@@ -1,6 +1,6 @@
 """The bidirectional language model as people use it: loaded by name, it embeds words and text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -22,6 +22,7 @@ from elmo_plugin.bilm.encoding import (
     cosine_similarities,
     default_layers,
     encode_texts,
+    is_single_text,
     select_vectors,
 )
 from elmo_plugin.bilm.inputs import as_sentences, explained, in_order, refuse_file_name, untraced
@@ -76,13 +77,16 @@ class BiLm(BiLmNetwork):
     """The name or the path that the biLM was loaded by."""
 
     def __repr__(self) -> str:
+        """Returns four lines: on the sizes, the layers, the words and the training."""
         slots = self.options.char_cnn.max_characters_per_token
         training = "not known"
         if self.card is not None:
             training = self.card.first_statement() or training
+        title = "BiLm"
+        if self.name:
+            title = f"BiLm {self.name}"
         lines = [
-            f"BiLm {self.name}".rstrip()
-            + f": {self.num_layers} layers of {self.output_dim} numbers",
+            f"{title}: {self.num_layers} layers of {self.output_dim} numbers",
             f"layers: 0 reads the characters of a word, 1 to {self.num_layers - 1} are LSTMs that "
             "read the sentence",
             f"words: any; the first {slots - 2} bytes of each are read",
@@ -298,25 +302,37 @@ class BiLm(BiLmNetwork):
         if layers is None:
             layers = default_layers(pooling)
         check_layers(layers, self.num_layers)
-        # A document of spaCy has a `text`, and is one text too.
-        is_one = isinstance(getattr(texts, "text", texts), str)
         if isinstance(texts, str):
             refuse_file_name(texts)
-        several: Iterable[Any] = [texts]
-        if not is_one:
-            several = in_order(texts, "texts", "a text, or a list or column of texts")
-        bar = progress_bar(iterable=several, disable=not show_progress_bar, unit=" texts")
         select = partial(select_vectors, layers=layers, pooling=pooling, output=output)
-        encoded = encode_texts(self.embed, select, bar, tokenizer, language, batch_size)
-        if pooling is None:
-            if is_one:
-                return next(encoded)
-            if isinstance(texts, Iterator):
-                return encoded
-            return list(encoded)
+
+        def encode_all(some_texts: Iterable[Any]) -> Iterator[EncodedText[Any]]:
+            bar = progress_bar(iterable=some_texts, disable=not show_progress_bar, unit=" texts")
+            return encode_texts(self.embed, select, bar, tokenizer, language, batch_size)
+
+        if is_single_text(texts):
+            (encoded_text,) = encode_all([texts])
+            if pooling is None:
+                return encoded_text
+            return encoded_text.vectors
+        encoded = encode_all(in_order(texts, "texts", "a text, or a list or column of texts"))
+        if pooling is not None:
+            return self._stacked_vectors(encoded, select, output)
+        if isinstance(texts, Iterator):
+            return encoded
+        return list(encoded)
+
+    def _stacked_vectors(
+        self,
+        encoded: Iterable[EncodedText[Any]],
+        select: Callable[[Tensor, list[str]], Any],
+        output: str,
+    ) -> Any:
+        """
+        Returns the vectors of texts as one tensor or array, shape (texts, dim), or (texts,
+        num_layers, dim) for all layers. `select` is what made them from the layers of a text.
+        """
         vectors = [text.vectors for text in encoded]
-        if is_one:
-            return vectors[0]
         if not vectors:
             # Without texts, the result has the other dimensions, and the type, of a real one.
             no_words = torch.zeros(self.num_layers, 0, self.output_dim)

@@ -197,11 +197,11 @@ class BiLmNetwork(DerivingModule):
             The state that an earlier call returned, to continue from as published implementations
             do: row i of the batch starts where row i ended. `None` to start from zero.
         keep_state : `bool`
-            If true, also return the final state (one extra time step).
+            Whether to return the final state as well, after one more time step.
         boundaries : `bool`
             Whether the output includes the sentence boundaries; time is then longer by 2.
         precision, max_batch_tokens : `str | None`, `int | None`
-            Override the biLM's settings in this call.
+            Override the biLM's settings in this call; `None` for the biLM's own.
 
         Raises `BiLmError` if the number of characters per word differs from the options, or if
         padding comes before a word.
@@ -213,29 +213,22 @@ class BiLmNetwork(DerivingModule):
             )
         slots = self.options.char_cnn.max_characters_per_token
         lengths = sentence_lengths(character_ids, slots)  # Shape: (batch,)
-        settings = self.settings(precision, keep_state)
-        if torch.is_grad_enabled() and not self._is_frozen(settings, state):
-            mode: AbstractContextManager[None] = nullcontext()
-            # As requested, so that any other than float32 raises an error, even on a device
-            # that would fall back to float32 without gradients.
-            settings = settings._replace(precision=get_precision(precision or self.precision))
-            chunks = [slice(0, len(lengths))]
-        else:
-            mode = without_gradients(character_ids.device)
-            max_tokens = max_batch_tokens or self.max_batch_tokens
-            chunks = split_by_tokens(lengths.tolist(), max_tokens)
-            if not chunks:  # an empty batch also has an output
-                chunks = [slice(0, 0)]
         before = None
         if state is not None:
-            before = state.padded(len(lengths))  # sentences without a state start from zero
-        outputs = []
-        with mode:
-            for chunk in chunks:
-                batch = find_words(character_ids[chunk], lengths[chunk])
-                start = None if before is None else before.rows(chunk)
-                outputs.append(self.forward_batch(batch, settings, start, boundaries))
-        output = _joined(outputs)
+            # Sentences without a state start from zero; states without a sentence are not read.
+            before = state.padded(len(lengths)).rows(slice(len(lengths)))
+        settings = self.settings(precision, keep_state)
+        if self._needs_gradients(settings, state):
+            # The requested precision: any other than float32 raises an error, even on a device
+            # that would fall back to float32 without gradients.
+            settings = settings._replace(precision=get_precision(precision or self.precision))
+            batch = find_words(character_ids, lengths)
+            output = self.forward_batch(batch, settings, before, boundaries)
+        else:
+            max_tokens = max_batch_tokens or self.max_batch_tokens
+            output = self._forward_in_chunks(
+                character_ids, lengths, settings, before, boundaries, max_tokens
+            )
         if output.state is None or state is None:
             return output
         # If this batch has fewer sentences than the last, the other states do not change.
@@ -243,11 +236,40 @@ class BiLmNetwork(DerivingModule):
         all_states = LstmState.concatenated([output.state, rest])
         return output._replace(state=all_states)
 
-    def _is_frozen(self, settings: ForwardSettings, state: LstmState | None) -> bool:
-        """Returns whether neither the weights nor the state before the batch need gradients."""
-        if settings.derived is None:
+    def _needs_gradients(self, settings: ForwardSettings, state: LstmState | None) -> bool:
+        """
+        Returns whether gradients are computed: they are switched on, and the weights or the state
+        before the batch need them.
+        """
+        if not torch.is_grad_enabled():
             return False
-        return state is None or not (state.hidden.requires_grad or state.cell.requires_grad)
+        if settings.derived is None:  # only frozen weights have derived values
+            return True
+        return state is not None and (state.hidden.requires_grad or state.cell.requires_grad)
+
+    def _forward_in_chunks(
+        self,
+        character_ids: Tensor,
+        lengths: Tensor,
+        settings: ForwardSettings,
+        state: LstmState | None,
+        boundaries: bool,
+        max_tokens: int,
+    ) -> BiLmOutput:
+        """
+        Does what `forward` does, without gradients, in chunks of whole sentences with at most
+        `max_tokens` tokens each.
+        """
+        chunks = split_by_tokens(lengths.tolist(), max_tokens)
+        if not chunks:  # an empty batch also has an output
+            chunks = [slice(0, 0)]
+        outputs = []
+        with without_gradients(character_ids.device):
+            for chunk in chunks:
+                batch = find_words(character_ids[chunk], lengths[chunk])
+                before = None if state is None else state.rows(chunk)
+                outputs.append(self.forward_batch(batch, settings, before, boundaries))
+        return _joined(outputs)
 
     def forward_batch(
         self,
@@ -257,44 +279,64 @@ class BiLmNetwork(DerivingModule):
         boundaries: bool = False,
     ) -> BiLmOutput:
         """
-        Runs both directions over the packed words of a batch, and unpacks their outputs; see
-        `forward`.
-
-        Two shortcuts save work without changing the vectors. Equal sentences are computed once,
-        if neither a state nor dropout tells them apart. And unless the boundaries or the final
-        state are needed, all sentences start from the state after one common boundary, instead of
-        reading a boundary each.
+        Computes a batch, see `forward`. Without gradients, equal sentences are computed only once,
+        unless a state or dropout makes them differ.
         """
-        starts_alike = state is None and not settings.dropout
-        row_of_sentence = None
-        if starts_alike and not torch.is_grad_enabled():
-            batch, row_of_sentence = batch.distinct_sentences()
-        reads_boundaries = settings.keep_state or boundaries or not starts_alike
-        if reads_boundaries:
-            batch = batch.with_boundaries(self.boundaries)  # time is longer by 2
-        else:
-            state = self.state_after_boundary(settings).expanded(len(batch.lengths))
+        may_equal_sentences_differ = state is not None or settings.dropout
+        if torch.is_grad_enabled() or may_equal_sentences_differ:
+            return self._forward_between_boundaries(batch, settings, state, boundaries)
+        distinct, row_of_sentence = batch.distinct_sentences()
+        output = self._forward_between_boundaries(distinct, settings, state, boundaries)
+        if row_of_sentence is None:  # all sentences differ
+            return output
+        return output.rows(row_of_sentence)
+
+    def _forward_between_boundaries(
+        self,
+        batch: WordBatch,
+        settings: ForwardSettings,
+        state: LstmState | None,
+        boundaries: bool,
+    ) -> BiLmOutput:
+        """
+        Makes the LSTMs read the boundaries of each sentence as well as its words. If only the words
+        are needed, and all sentences begin alike, they start from the state after one boundary that
+        they share, instead of reading a boundary each. The vectors of the words are the same.
+        """
+        begin_alike = state is None and not settings.dropout
+        if begin_alike and not boundaries and not settings.keep_state:
+            after_boundary = self.state_after_boundary(settings).expanded(len(batch.lengths))
+            return self._forward_words(batch, settings, after_boundary)
+        bounded = batch.with_boundaries(self.boundaries)
+        output = self._forward_words(bounded, settings, state)  # time is longer by 2
+        if boundaries:
+            return output
+        # The words are between the boundaries. A sentence of n words has n + 2 places in the mask
+        # that are true, and n remain.
+        mask = output.mask[:, 2:]
+        layers = output.layers[:, :, 1:-1].masked_fill(~mask[..., None], 0.0)
+        return output._replace(layers=layers, mask=mask)
+
+    def _forward_words(
+        self, batch: WordBatch, settings: ForwardSettings, state: LstmState | None
+    ) -> BiLmOutput:
+        """
+        Packs the words of a batch, without adding boundaries; runs both directions over them; and
+        unpacks their outputs.
+        """
         words, word_ids, lengths = batch  # Shapes: (words, characters), (batch, time), (batch,)
         device = word_ids.device
         time = word_ids.size(1)
         packing = pack(lengths)
         forward_places, backward_places = packing.positions(lengths, time)  # Shapes: (rows,)
-        positions = [forward_places.to(device), backward_places.to(device)]
-        words_of_batch = word_ids.flatten()
-        words_of_rows = [words_of_batch[places] for places in positions]  # Shapes: (rows,)
+        places = [forward_places.to(device), backward_places.to(device)]
+        words_of_places = word_ids.flatten()  # Shape: (batch * time,)
+        words_of_rows = [words_of_places[rows] for rows in places]  # Shapes: (rows,)
         output = self.forward_packed(words, words_of_rows, packing, settings, state)
         # Shape: (num_layers, batch, time, output_dim)
-        layers = _unpacked(output.layers, positions, word_ids.shape)
+        layers = _unpacked(output.layers, places, word_ids.shape)
         mask = torch.arange(time) < lengths[:, None]  # Shape: (batch, time)
-        mask = mask.to(layers.device)
-        if reads_boundaries and not boundaries:
-            # The boundaries were only read: the words are between them, and time is shorter by 2.
-            mask = mask[:, 2:]
-            layers = layers[:, :, 1:-1].masked_fill(~mask[..., None], 0.0)
-        result = BiLmOutput(layers, mask, output.state)
-        if row_of_sentence is not None:
-            result = result.rows(row_of_sentence)
-        return result
+        return BiLmOutput(layers, mask.to(layers.device), output.state)
 
     def forward_packed(
         self,
@@ -317,7 +359,7 @@ class BiLmNetwork(DerivingModule):
         vectors = self.token_encoder(character_ids, settings.precision, settings.derived)
         # Shapes: (rows, projection_dim)
         inputs = [nn.functional.embedding(rows, vectors) for rows in word_ids]
-        longest_first = packing.sentences.to(vectors.device)  # Shape: (batch,)
+        longest_first = packing.longest_first.to(vectors.device)  # Shape: (batch,)
         if state is None:
             weight = self.token_encoder.projection.weight
             state = zero_state(self.options.lstm, weight, len(longest_first))
@@ -364,8 +406,10 @@ class BiLmNetwork(DerivingModule):
         def compute(ids: Tensor) -> BiLmOutput:
             return self(ids, precision=name, max_batch_tokens=max_batch_tokens)
 
-        derived = None if cache is None else self.derived_values()
-        if cache is None or derived is None:
+        if cache is None:
+            return compute(character_ids)
+        derived = self.derived_values()
+        if derived is None:  # the biLM is trained
             return compute(character_ids)
         digest = derived.get(("digest", name), self._digest, name)
         output = cache.run(compute, digest, character_ids, self.num_layers, self.output_dim)
@@ -384,19 +428,19 @@ class BiLmNetwork(DerivingModule):
 
 
 def _unpacked(
-    layers: Sequence[Sequence[Tensor]], positions: Sequence[Tensor], shape: torch.Size
+    layers: Sequence[Sequence[Tensor]], places: Sequence[Tensor], shape: torch.Size
 ) -> Tensor:
     """
-    Puts the packed rows of each layer and direction, shape (rows, projection_dim), at their
-    positions in a batch. `shape` is (batch, time). Returns vectors of shape (layers, batch, time, 2
-    * projection_dim), zeros at padding.
+    Puts the packed rows of each layer and direction, shape (rows, projection_dim), at their places
+    in a batch, as `Packing.positions` returns them. `shape` is (batch, time). Returns vectors of
+    shape (layers, batch, time, 2 * projection_dim), zeros at padding.
     """
     first = layers[0][0]
     dim = first.size(1)
     unpacked = first.new_zeros(len(layers), shape.numel(), 2, dim)
     for number, directions in enumerate(layers):
         for direction, rows in enumerate(directions):
-            unpacked[number, positions[direction], direction] = rows
+            unpacked[number, places[direction], direction] = rows
     return unpacked.view(len(layers), *shape, 2 * dim)
 
 

@@ -107,10 +107,11 @@ class LexiconCnnOptions:
     @property
     def max_characters_per_token(self) -> int:
         """
-        Returns the number of slots for a word's bytes; the longest characters of UTF-8 have 4
-        bytes.
+        The number of slots for the bytes of a word and its two marks. The longest characters of
+        UTF-8 have 4 bytes.
         """
-        return 4 * (self.max_characters_per_word - 2) + 2
+        max_characters = self.max_characters_per_word - 2  # without the marks
+        return 4 * max_characters + 2
 
     @property
     def n_filters(self) -> int:
@@ -121,7 +122,7 @@ class LexiconCnnOptions:
 
     @property
     def n_features(self) -> int:
-        """Returns the size of a word's vector and its characters' features together."""
+        """The size of a word's vector and its characters' features together."""
         if not self.words:
             return self.n_filters
         return self.word_dim + self.n_filters
@@ -337,8 +338,9 @@ def _check_section(name: str, options: Any, known: Collection[str]) -> None:
     """Raises `BiLmError` unless this is an object whose keys are all known."""
     if not isinstance(options, dict):
         raise BiLmError(f"{name}: expected an object, got {options!r}")
-    for key in _unknown_keys(options, known):
-        raise BiLmError(f"the key {key!r} in {name} is not one of {', '.join(known)}")
+    unknown = _unknown_keys(options, known)
+    if unknown:
+        raise BiLmError(f"the key {unknown[0]!r} in {name} is not one of {', '.join(known)}")
 
 
 def _unknown_keys(options: Iterable[str], known: Collection[str]) -> list[str]:

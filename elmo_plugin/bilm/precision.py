@@ -169,6 +169,7 @@ class OneDnnLinear:
         """Returns the product plus the bias, or plus `added` instead of the bias."""
         inputs = inputs.to(self._dtype)
         if added is None:
+            # The operation after the product is "none", without arguments and algorithm.
             return torch.ops.mkldnn._linear_pointwise(
                 inputs, self._weight, self._bias, "none", [], ""
             )
@@ -230,7 +231,9 @@ def multiply(left: Tensor, right: Tensor) -> Tensor:
         and not _is_intel_processor()
     ):
         handle_signals_on_another_stack()
-        return torch.ops.mkldnn._linear_pointwise(left, right.t(), None, "none", [], "")
+        bias = None
+        # The operation after the product is "none", without arguments and algorithm.
+        return torch.ops.mkldnn._linear_pointwise(left, right.t(), bias, "none", [], "")
     return torch.matmul(left, right)
 
 

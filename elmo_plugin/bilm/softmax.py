@@ -115,8 +115,8 @@ class VocabularySoftmax(nn.Module):
         self, hidden: Tensor, token_weights: Tensor | None, candidates: Candidates
     ) -> tuple[Tensor, Tensor]:
         """
-        Computes `_Loss`. By default all tokens have the same weight, and their weights have the sum
-        1.
+        Returns the loss and the losses of `_Loss`. By default all tokens have the same weight, so
+        that the loss is the mean.
         """
         if token_weights is None:
             token_weights = self.weight.new_full((len(hidden),), 1 / max(len(hidden), 1))
@@ -158,12 +158,9 @@ class _Loss(Function):
             token_weights = token_weights.to(weight.dtype)
             target_logits = (hidden * target_weight).sum(dim=1) + target_bias
             losses = torch.empty_like(target_logits)
-            needs_gradient = is_grad_enabled and any(ctx.needs_input_grad)
-            if needs_gradient:
-                back_product = pack_for_training(weight.t(), dtype)
-                d_hidden = torch.zeros_like(hidden)
-                d_weight = torch.zeros_like(weight)
-                d_bias = torch.zeros_like(bias)
+            gradients = None
+            if is_grad_enabled and any(ctx.needs_input_grad):
+                gradients = _CandidateGradients(hidden, weight, bias, dtype)
             # Gradients are those of `scale` times the loss, because float16 cannot represent
             # numbers as small as a token's weight. `backward` divides by the scale.
             ctx.scale = max(len(hidden), 1)
@@ -175,42 +172,73 @@ class _Loss(Function):
             for tokens in _row_slices(len(hidden), len(weight), at_a_time):
                 logits = product(hidden[tokens])
                 _mask_(logits, columns[tokens, None])
-                greatest, total = _exp_logits_(logits, bias)
-                total = torch.logaddexp(total, target_logits[tokens])
-                losses[tokens] = total - target_logits[tokens]
-                if needs_gradient:
-                    # `logits` are now exponentials; times `exp(greatest - total)` they are the
-                    # probabilities of the candidates.
-                    factors = scaled_weights[tokens] * torch.exp(greatest - total)
-                    factors = factors[:, None]  # Shape: (tokens, 1)
-                    torch.mul(back_product(logits), factors, out=d_hidden[tokens])
-                    weighted_hidden = hidden[tokens] * factors
-                    d_weight += logits.t() @ weighted_hidden.to(dtype)
-                    d_bias += (factors.to(dtype).t() @ logits).squeeze(0)
-        if needs_gradient:
+                greatest, log_sum = _exp_logits_(logits, bias)
+                exp_logits = logits  # they were replaced by `exp(logit - greatest)`
+                log_total = torch.logaddexp(log_sum, target_logits[tokens])  # with the target
+                losses[tokens] = log_total - target_logits[tokens]
+                if gradients is not None:
+                    # Times `exp(greatest - log_total)`, the exponentials are the probabilities of
+                    # the candidates, and these are the gradients of their logits.
+                    factors = scaled_weights[tokens] * torch.exp(greatest - log_total)
+                    gradients.add(tokens, exp_logits, factors[:, None])
+        if gradients is not None:
             # The gradient of a target's logit is its probability minus 1, exp(-loss) - 1.
             d_target_bias = torch.expm1(-losses).mul_(scaled_weights)
-            d_hidden.addcmul_(d_target_bias[:, None], target_weight)
             d_target_weight = hidden * d_target_bias[:, None]
-            ctx.save_for_backward(d_hidden, d_weight, d_bias, d_target_weight, d_target_bias)
+            d_hidden = gradients.d_hidden.addcmul_(d_target_bias[:, None], target_weight)
+            ctx.save_for_backward(
+                d_hidden, gradients.d_weight, gradients.d_bias, d_target_weight, d_target_bias
+            )
         ctx.mark_non_differentiable(losses)
         return (losses * token_weights).sum(), losses
 
     @staticmethod
     @first_derivative_only
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        """
+        Multiplies the gradients that `forward` has computed by the gradient of its first result,
+        the loss. The second one, the losses, has none.
+        """
         factor = d_loss / ctx.scale
         gradients = [gradient * factor for gradient in ctx.saved_tensors]
         return *gradients, None, None, None  # none for columns, token_weights, is_grad_enabled
 
 
+class _CandidateGradients:
+    """
+    Adds up, for a slice of the tokens at a time, the gradients of the hidden states and of the
+    candidates' weight and bias, as far as they come through the candidates' logits.
+    """
+
+    def __init__(self, hidden: Tensor, weight: Tensor, bias: Tensor, dtype: torch.dtype) -> None:
+        """`dtype` is the type of products."""
+        self._hidden = hidden
+        self._dtype = dtype
+        self._back_product = pack_for_training(weight.t(), dtype)
+        self.d_hidden = torch.zeros_like(hidden)
+        self.d_weight = torch.zeros_like(weight)
+        self.d_bias = torch.zeros_like(bias)
+
+    def add(self, tokens: slice, exp_logits: Tensor, factors: Tensor) -> None:
+        """
+        Adds the gradients of these tokens, given the gradients of their logits, `factors *
+        exp_logits`, of the shapes (tokens, 1) and (tokens, candidates). The factors multiply the
+        smaller matrices.
+        """
+        torch.mul(self._back_product(exp_logits), factors, out=self.d_hidden[tokens])
+        weighted_hidden = self._hidden[tokens] * factors
+        self.d_weight += exp_logits.t() @ weighted_hidden.to(self._dtype)
+        self.d_bias += (factors.to(self._dtype).t() @ exp_logits).squeeze(0)
+
+
 def _mask_(logits: Tensor, columns: Tensor) -> None:
     """
-    Replaces one logit of each row by the least number: the one in the row's column of `columns`,
-    shape (tokens, 1), unless that is -1.
+    Gives the candidate that is a token's own target no probability, by the least number as its
+    logit. `columns`, shape (tokens, 1), is the column of this candidate for each token, or -1 if
+    the target is not among the candidates.
     """
     least = torch.finfo(logits.dtype).min
-    # A row without a column writes its first logit back unchanged.
+    # A token without such a candidate writes its first logit back unchanged.
     places = columns.clamp(min=0)
     replaced = logits.gather(1, places).masked_fill_(columns >= 0, least)
     logits.scatter_(1, places, replaced)
@@ -219,8 +247,8 @@ def _mask_(logits: Tensor, columns: Tensor) -> None:
 def _exp_logits_(logits: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
     """
     Adds the bias to logits of shape (tokens, candidates), and turns them in place into `exp(logit -
-    greatest)`, with the greatest logit of each token. Returns these, and the logarithm of the sum
-    of `exp(logit)` of each token; both have the shape (tokens,).
+    greatest)`, with the greatest logit of each token. Returns the greatest logits, and the
+    logarithm of the sum of `exp(logit)` of each token; both have the shape (tokens,).
     """
     tokens, candidates = logits.shape
     greatest = bias.new_empty(tokens)
@@ -231,14 +259,15 @@ def _exp_logits_(logits: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
     for rows in _row_slices(tokens, candidates, at_a_time):
         exp_logits = logits[rows].to(bias.dtype).add_(bias)
         torch.amax(exp_logits, dim=1, out=greatest[rows])
-        torch.sum(exp_logits.sub_(greatest[rows, None]).exp_(), dim=1, out=total[rows])
-        if exp_logits.dtype != logits.dtype:
+        exp_logits.sub_(greatest[rows, None]).exp_()
+        torch.sum(exp_logits, dim=1, out=total[rows])
+        if exp_logits.dtype != logits.dtype:  # then `exp_logits` is a copy
             logits[rows] = exp_logits
     return greatest, total.log_().add_(greatest)
 
 
 def _row_slices(tokens: int, candidates: int, logits_at_a_time: int) -> list[slice]:
-    """Cuts the tokens into slices with at most so many logits, or of one token."""
+    """Cuts the tokens into slices of at most `logits_at_a_time` logits, but at least one token."""
     rows = max(1, logits_at_a_time // candidates)
     return [slice(start, start + rows) for start in range(0, tokens, rows)]
 
@@ -250,16 +279,17 @@ def sample_log_uniform(
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor]:
     """
-    Draws the first `num_samples` distinct words by Zipf's law, `p(k) = log((k + 2) / (k + 1)) /
-    log(num_words + 1)` for rank k from 0, without waiting for the device.
+    Draws words by Zipf's law, `p(k) = log((k + 2) / (k + 1)) / log(num_words + 1)` for rank k from
+    0, until there are `num_samples` distinct ones, without waiting for the device.
 
     Nothing is drawn word by word. Instead, words are thought to be drawn at random times, on
     average one per unit of time (a Poisson process). Then the time at which a word comes first is
     exponentially distributed, independently of all others. So one number is drawn for each word,
     and the sample is the words with the earliest times.
 
-    Returns distinct ranks, shape (num_samples,), and the number of draws, which is about the time
-    that has passed: until the next new word would have come, infinite if there is none.
+    Returns distinct ranks, shape (num_samples,), and the number of draws. As there is about one
+    draw per unit of time, that is the time until another new word would have come, infinite if
+    there is none.
 
     Raises `BiLmError` if there are fewer words.
     """
@@ -278,11 +308,16 @@ def sample_log_uniform(
 
 def log_expected_count(words: Tensor, draws: Tensor, num_words: int) -> Tensor:
     """
-    Returns the logarithm of the probability that each word is drawn at least once in this number of
-    draws: log(1 - exp(-p t)), for a word of probability p and t draws.
+    Returns the logarithm of how often each word is expected in a sample of distinct words, given
+    the number of draws that it took (both as `sample_log_uniform` returns them).
+
+    A sample contains a word once or not at all, so this is the logarithm of the probability that
+    the word is drawn at all. A word that is expected n times among the draws is missing with
+    probability exp(-n), so it is log(1 - exp(-n)).
     """
     expected_draws = draws * _zipf(words, num_words)
-    return torch.log(-torch.expm1(-expected_draws))
+    probability_in_sample = -torch.expm1(-expected_draws)
+    return torch.log(probability_in_sample)
 
 
 def _zipf(ranks: Tensor, num_words: int) -> Tensor:

@@ -189,8 +189,8 @@ class TokenEncoder(CachedTokenEncoder):
     def _needs_parameters(self, precision: Precision, derived: DerivedValues | None) -> bool:
         """
         Returns whether to compute with the parameters themselves, instead of with tables that are
-        derived from them. That is so with gradients; and without, while the weights are trained,
-        because the tables would serve for a single batch.
+        derived from them. That is so with gradients. Without gradients, while the weights are
+        trained, it is so in float32, because the tables would serve for a single batch.
         """
         if derived is not None:  # only frozen weights have derived values
             return False
@@ -263,8 +263,9 @@ def encode_by_length(
     returns vectors of shape (words, dim). The function returns the vectors of all words, in order
     of their length, and for each vector the number of its word, shape (words,).
     """
-    is_on_cpu = character_ids.device.type == "cpu"
-    words_at_a_time = WORDS_AT_A_TIME_ON_CPU if is_on_cpu else WORDS_AT_A_TIME
+    words_at_a_time = WORDS_AT_A_TIME
+    if character_ids.device.type == "cpu":
+        words_at_a_time = WORDS_AT_A_TIME_ON_CPU
     if len(character_ids) <= words_at_a_time:
         longest = max(_lengths(character_ids).tolist(), default=0)
         slots = longest + widest_filter
@@ -343,38 +344,50 @@ class WindowMaxima(Function):
 
     @staticmethod
     def forward(ctx: Any, characters: Tensor, filters: Tensor, is_grad_enabled: bool) -> Tensor:
+        """
+        Returns the maxima, shape (words, filters). `characters` are the vectors of characters,
+        shape (words, slots, channels), and `filters` have the shape (width * channels, filters).
+        """
         dtype = autocast_dtype(characters)
         words, slots, channels = characters.shape
         width = len(filters) // channels
-        sizes = (words, slots - width + 1, width * channels)
+        num_windows = slots - width + 1
+        sizes = (words, num_windows, width * channels)
         strides = (slots * channels, channels, 1)
         with torch.autocast(characters.device.type, enabled=False):
             # Windows overlap: each begins one character after the last, in the same memory.
             contiguous = characters.to(dtype).contiguous()
             windows = contiguous.as_strided(sizes, strides).flatten(0, 1)
             products = windows @ filters.to(dtype)
-            values = products.unflatten(0, sizes[:2])  # Shape: (words, windows, filters)
+            values = products.unflatten(0, (words, num_windows))  # (words, windows, filters)
             maxima = values.amax(dim=1)
         if is_grad_enabled and any(ctx.needs_input_grad):
             # In place, and not as booleans: on a CPU that is several times as fast.
             is_greatest = torch.eq(values, maxima[:, None], out=values)
-            ctx.save_for_backward(windows, filters, is_greatest, is_greatest.sum(dim=1))
+            num_greatest = is_greatest.sum(dim=1)  # Shape: (words, filters)
+            ctx.save_for_backward(windows, filters, is_greatest, num_greatest)
             ctx.shape = characters.shape
         return maxima.to(characters.dtype)
 
     @staticmethod
     @first_derivative_only
     def backward(ctx: Any, d_maxima: Tensor) -> tuple[Tensor | None, ...]:
+        """
+        Gives the gradient of each maximum to the windows that have it, and the gradient of each
+        window to its characters.
+        """
         windows, filters, is_greatest, num_greatest = ctx.saved_tensors
         # Windows that share the maximum share its gradient.
         d_maxima = d_maxima.to(windows.dtype) / num_greatest
-        d_values = (is_greatest * d_maxima[:, None]).flatten(0, 1)
+        d_values = (is_greatest * d_maxima[:, None]).flatten(0, 1)  # (words * windows, filters)
         d_filters = (windows.t() @ d_values).to(filters.dtype)
         d_windows = (d_values @ filters.t().to(windows.dtype)).to(filters.dtype)
         words, _, channels = ctx.shape
-        positions = d_windows.view(words, -1, len(filters) // channels, channels)
+        width = len(filters) // channels
+        # Shape: (words, windows, width, channels)
+        d_characters_of_windows = d_windows.view(words, -1, width, channels)
         d_characters = d_windows.new_zeros(ctx.shape)
         # A character is in as many windows as the filters are wide, each time at another offset.
-        for offset, d_offset in enumerate(positions.unbind(dim=2)):
+        for offset, d_offset in enumerate(d_characters_of_windows.unbind(dim=2)):
             d_characters[:, offset : offset + d_offset.size(1)] += d_offset
-        return d_characters, d_filters, None
+        return d_characters, d_filters, None  # none for `is_grad_enabled`

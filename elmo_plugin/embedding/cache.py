@@ -191,7 +191,8 @@ def sentence_keys(
     keys = []
     lengths = []
     for sentence in ids:
-        # Padding is zeros. The last word may end in zeros as well, so its rest is counted as whole.
+        # Padding is zeros. If the last word also ends in zeros, they are removed with it, so the
+        # number of words is rounded up.
         content = sentence.tobytes().rstrip(b"\0")
         key = blake2b(content, key=bilm_digest, person=dtype.encode(), digest_size=KEY_SIZE)
         keys.append(key.digest())

@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 # No thread may be inside SQLite while the process forks, and the child must neither use nor close a
 # connection of its parent.
 _in_use = threading.Lock()
-_of_parents: list[sqlite3.Connection] = []
+_connections_of_parents: list[sqlite3.Connection] = []
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_in_use.acquire, after_in_parent=_in_use.release, after_in_child=_in_use.release
@@ -97,6 +97,7 @@ class SqliteStore:
 
     def _read_one(self, connection: sqlite3.Connection, key: bytes, row: np.ndarray) -> bool:
         """Copies a record into a row. Returns false if it is missing or damaged."""
+        # In a damaged file the content may also be a text or a number: the cast makes bytes of it.
         query = "SELECT CAST(content AS BLOB) FROM records WHERE id = ?"
         result = connection.execute(query, (_row_id(key),)).fetchone()
         if result is None:
@@ -114,7 +115,8 @@ class SqliteStore:
             try:
                 return self._run_once(begin, work)
             except sqlite3.DatabaseError as error:
-                # All other errors of SQLite are of subclasses.
+                # Only damage has this class itself. All other errors of SQLite, such as for a
+                # locked file, have one of its subclasses.
                 is_damage = type(error) is sqlite3.DatabaseError
                 if not is_damage:
                     raise
@@ -125,7 +127,7 @@ class SqliteStore:
         """Returns what `work` returns in a transaction."""
         if self._connection is not None and self._process != os.getpid():
             # This process was forked: it keeps its parent's connection, but does not use it.
-            _of_parents.append(self._connection)
+            _connections_of_parents.append(self._connection)
             self._connection = None
         if self._connection is None:
             self._connection = self._connect()

@@ -85,15 +85,8 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
                 fields = line.rstrip(" \r\n").split(" ")
                 if dim == 0:
                     dim = len(fields) - 1  # the first word is taken to have no spaces
-                # A few words of GloVe have spaces, so a line may have more fields than numbers.
-                word = " ".join(fields[:-dim])
-                if not word:
-                    raise ValueError(f"expected a word and its numbers, got {line[:50]!r}")
-                row = np.array(fields[-dim:], dtype=np.float32)
-                if not np.isfinite(row).all():
-                    raise ValueError("expected finite numbers")
+                yield _word_and_vector(fields, dim)
                 num_words += 1
-                yield word, row
     except (ValueError, OSError, EOFError, StopIteration) as error:
         # AllenNLP raises `StopIteration`, without a message, for an empty file.
         raise_if_sigterm(error)
@@ -106,6 +99,22 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
         raise ConfigurationError(
             f"{path}: expected {expected} words, as its first line says, got {num_words}"
         )
+
+
+def _word_and_vector(fields: list[str], dim: int) -> tuple[str, np.ndarray]:
+    """
+    Returns the word of a line and its vector of `dim` numbers. Raises `ValueError` if the line does
+    not have them. A few words of GloVe have spaces, so a line may have more fields than a word and
+    its numbers.
+    """
+    word = " ".join(fields[:-dim])
+    if not word:
+        line = " ".join(fields)
+        raise ValueError(f"expected a word and its numbers, got {line[:50]!r}")
+    vector = np.array(fields[-dim:], dtype=np.float32)
+    if not np.isfinite(vector).all():
+        raise ValueError("expected finite numbers")
+    return word, vector
 
 
 def table_from_bytes(content: bytes, keys: bytes, name: str) -> WordTable:

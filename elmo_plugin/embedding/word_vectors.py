@@ -114,14 +114,14 @@ class WordVectorsEmbedder(TokenEmbedder):
         if table is None:
             table, self._digest = read_table(vectors)
         # A table of this package has a digest, and need not be stored unless it is trained.
-        stored = not self._digest or trainable
-        self.register_buffer("keys", table.keys, persistent=stored)
+        is_stored = trainable or self._digest == ""
+        self.register_buffer("keys", table.keys, persistent=is_stored)
         if trainable:
             self.vectors = nn.Parameter(_dequantized(table.vectors, table.scales))
-            self.register_buffer("scales", torch.empty(0))
+            self.register_buffer("scales", torch.empty(0))  # the vectors are floats now
         else:
-            self.register_buffer("vectors", table.vectors, persistent=stored)
-            self.register_buffer("scales", table.scales, persistent=stored)
+            self.register_buffer("vectors", table.vectors, persistent=is_stored)
+            self.register_buffer("scales", table.scales, persistent=is_stored)
         self.unknown: nn.Parameter | None = None
         if learn_unknown:
             self.unknown = nn.Parameter(torch.zeros(self.get_output_dim()))

@@ -48,11 +48,12 @@ class VariationalBiLstm(SizedEncoder):
         super().__init__(input_size, 2 * hidden_sizes[-1], is_bidirectional=True)
         self.dropout = InputVariationalDropout(dropout)
         self.recurrent_dropout = recurrent_dropout
-        input_sizes = [input_size, *(2 * size for size in hidden_sizes)]
-        self.layers = nn.ModuleList(
-            nn.LSTM(inputs, hidden, batch_first=True, bidirectional=True)
-            for inputs, hidden in zip(input_sizes[:-1], hidden_sizes, strict=True)
-        )
+        self.layers = nn.ModuleList()
+        layer_input_size = input_size
+        for hidden_size in hidden_sizes:
+            lstm = nn.LSTM(layer_input_size, hidden_size, batch_first=True, bidirectional=True)
+            self.layers.append(lstm)
+            layer_input_size = 2 * hidden_size  # both directions of this layer
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
         """Returns shape (batch, time, output_dim), zeros at padding after the words."""

@@ -122,17 +122,10 @@ class ContextualEncoder(nn.Module, Registrable):
         mask = get_text_field_mask(tokens, num_wrapping_dims)  # Shape: (batch, ..., time)
         # From here on all tensors have the shape (sentences, time, ...).
         tokens = _flatten_wrapping_dims(tokens, num_wrapping_dims)
-        vectors = []
+        layers = None  # of the biLM, shape (num_layers, sentences, time, dim)
         if self.elmo is not None:
             layers, _ = self.elmo.run_bilm(_character_ids(tokens))
-            if "input" in self.elmo.mixes:
-                vectors.append(self.elmo.mixes["input"](layers))
-            # AllenNLP's embedder refuses the tensors of an indexer that it does not embed.
-            tokens = {name: tensors for name, tensors in tokens.items() if name != ELMO}
-        if self.text_field_embedder.get_output_dim():
-            vectors.append(self.text_field_embedder(tokens))
-        concatenated = torch.cat(vectors, dim=-1)
-        embedded = self.dropout(concatenated)  # Shape: (sentences, time, embedding_dim)
+        embedded = self._embed(tokens, layers)
         encoded = embedded
         if self.feedforward is not None:
             encoded = self.feedforward(embedded)
@@ -147,6 +140,22 @@ class ContextualEncoder(nn.Module, Registrable):
         encoded = encoded.unflatten(0, sentences)  # Shape: (batch, ..., time, output_dim)
         embedded = embedded.unflatten(0, sentences)  # Shape: (batch, ..., time, embedding_dim)
         return encoded, embedded, mask
+
+    def _embed(self, tokens: TextFieldTensors, layers: Tensor | None) -> Tensor:
+        """
+        Returns the embedded words after dropout, shape (sentences, time, embedding_dim). `layers`
+        are the biLM's, `None` without ELMo.
+        """
+        vectors = []
+        if self.elmo is not None:
+            if "input" in self.elmo.mixes:
+                vectors.append(self.elmo.mixes["input"](layers))
+            # AllenNLP's embedder refuses the tensors of an indexer that it does not embed.
+            tokens = {name: tensors for name, tensors in tokens.items() if name != ELMO}
+        if self.text_field_embedder.get_output_dim():
+            vectors.append(self.text_field_embedder(tokens))
+        concatenated = torch.cat(vectors, dim=-1)
+        return self.dropout(concatenated)
 
     def encode_together(self, texts: Sequence[TextFieldTensors]) -> list[tuple[Tensor, BoolTensor]]:
         """

@@ -85,49 +85,55 @@ class HighwayLstmRecurrence(Function):
     @staticmethod
     @first_derivative_only
     def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        """
+        Multiplies derivatives by gradients: dc_t/di, dc_t/df and dc_t/dg by the gradient of c_t,
+        dh_t/do and dh_t/dr by the gradient of h_t. The derivatives are computed for all rows at
+        once; the loop, from the last time step to the first, computes the gradients.
+        """
         weight, activations, cells, tanh_cells, hidden, dropout_mask = ctx.saved_tensors
         batch_sizes = ctx.batch_sizes
         dim = hidden.size(1)
         gates, carried = activations.split([5 * dim, dim], dim=1)
-        i, f, g, o, r = gates.chunk(5, dim=1)
+        i, f, g, o, r = gates.chunk(5, dim=1)  # after their sigmoids
         d_activations = torch.empty_like(activations)
         d_gates, d_carried = d_activations.split([5 * dim, dim], dim=1)
-        # The derivatives of the cell by the first three gates before their activation, and of the
-        # output by the last two. The loop turns them into the gradients of these gates.
+        # The derivative s - s * s of each sigmoid s becomes the derivative of the cell, or of the
+        # hidden state, by the gate before its sigmoid. The loop turns it into the gate's gradient.
         torch.addcmul(gates, gates, gates, value=-1, out=d_gates)
-        to_i, to_f, to_g, to_o, to_r = d_gates.chunk(5, dim=1)
-        to_i.mul_(2 * g - 1)  # times tanh(g)
-        to_f.mul_(rows_before(cells, batch_sizes))
-        to_g.mul_(i).mul_(4)  # 2 before the sigmoid, and 2 in it
-        to_o.mul_(r).mul_(tanh_cells)
-        to_r.mul_(o * tanh_cells - carried)
-        hidden_to_cell = (1 - tanh_cells * tanh_cells).mul_(r).mul_(o)
+        c_by_i, c_by_f, c_by_g, h_by_o, h_by_r = d_gates.chunk(5, dim=1)
+        c_by_i.mul_(2 * g - 1)  # times tanh(g)
+        c_by_f.mul_(rows_before(cells, batch_sizes))
+        c_by_g.mul_(i).mul_(4)  # 2 before the sigmoid, and 2 in it
+        h_by_o.mul_(r).mul_(tanh_cells)
+        h_by_r.mul_(o * tanh_cells - carried)
+        hidden_by_cell = (1 - tanh_cells * tanh_cells).mul_(r).mul_(o)
         d_hidden = d_outputs.clone()
         d_cells = torch.zeros_like(cells)
+        # i, f and g act on the cell, o and r on the hidden state.
+        # Shapes: (rows, 3, dim) and (rows, 2, dim)
+        gates_of_cell, gates_of_hidden = d_gates.unflatten(1, (5, dim)).split([3, 2], dim=1)
         # Views of the rows of each time step.
         d_h = d_hidden.split(batch_sizes)
         d_c = d_cells.split(batch_sizes)
-        h_to_c = hidden_to_cell.split(batch_sizes)
+        h_by_c = hidden_by_cell.split(batch_sizes)
         forget = f.split(batch_sizes)
         d_rows = d_gates.split(batch_sizes)
-        # Shapes: (rows, 3, dim) and (rows, 2, dim)
-        from_cell, from_hidden = d_gates.unflatten(1, (5, dim)).split([3, 2], dim=1)
-        from_c = from_cell.split(batch_sizes)
-        from_h = from_hidden.split(batch_sizes)
+        d_ifg = gates_of_cell.split(batch_sizes)
+        d_or = gates_of_hidden.split(batch_sizes)
         step_weight = weight.to(ctx.dtype)
         add_product = product_adder(d_hidden, ctx.dtype)
         for t, size in reversed(list(enumerate(batch_sizes))):
             if dropout_mask is not None:
                 d_h[t].mul_(dropout_mask[:size])
-            d_c[t].addcmul_(d_h[t], h_to_c[t])
-            from_c[t].mul_(d_c[t].unsqueeze(1))
-            from_h[t].mul_(d_h[t].unsqueeze(1))
-            if t > 0:
+            d_c[t].addcmul_(d_h[t], h_by_c[t])
+            d_ifg[t].mul_(d_c[t].unsqueeze(1))
+            d_or[t].mul_(d_h[t].unsqueeze(1))
+            if t > 0:  # to the cell and the hidden state of the time step before
                 torch.mul(d_c[t], forget[t], out=d_c[t - 1][:size])
                 add_product(d_h[t - 1][:size], d_rows[t], step_weight)
         torch.mul(d_hidden, 1 - r, out=d_carried)
         d_weight = product(d_gates.t(), rows_before(hidden, batch_sizes), ctx.dtype)
-        return d_activations, d_weight, None, None
+        return d_activations, d_weight, None, None  # none for the batch sizes and the mask
 
 
 class HighwayLstmLayer(nn.Module):
@@ -193,10 +199,11 @@ class HighwayLstm(SizedEncoder):
     ) -> None:
         super().__init__(input_size, hidden_size, is_bidirectional=False)
         check_at_least("highway_lstm: num_layers", num_layers, error=ConfigurationError)
-        sizes = [input_size, *[hidden_size] * (num_layers - 1)]
-        self.layers = nn.ModuleList(
-            HighwayLstmLayer(size, hidden_size, recurrent_dropout) for size in sizes
-        )
+        self.layers = nn.ModuleList()
+        for number in range(num_layers):
+            layer_input_size = hidden_size if number > 0 else input_size
+            layer = HighwayLstmLayer(layer_input_size, hidden_size, recurrent_dropout)
+            self.layers.append(layer)
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
         """Returns shape (batch, time, hidden_size), zeros at padding after the words."""
@@ -209,7 +216,8 @@ class HighwayLstm(SizedEncoder):
             if number > 0:  # a layer in the other direction reads the same rows in another order
                 rows = rows[packed.reverse]
             rows = layer(rows, packed.batch_sizes)  # Shape: (rows, hidden_size)
-        if len(self.layers) % 2 == 0:
+        ends_backward = len(self.layers) % 2 == 0
+        if ends_backward:
             rows = rows[packed.reverse]
         outputs[packed.places] = rows
         return outputs

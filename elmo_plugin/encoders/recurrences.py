@@ -131,7 +131,7 @@ def pack_rows(module: nn.Module, inputs: Tensor, mask: BoolTensor) -> PackedRows
     lengths = mask.sum(dim=1)
     packing = pack(lengths)
     dtype = next(module.parameters()).dtype
-    places = (packing.sentence, packing.time)
+    places = (packing.sentence_of_row, packing.time_of_row)
     return PackedRows(
         rows=inputs.to(dtype)[places],
         reverse=rows_in_reverse(packing, lengths),
@@ -158,6 +158,10 @@ class InputProduct(Function):
 
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        """
+        Returns shape (rows, outputs) for inputs of shape (rows, inputs), a weight of shape
+        (outputs, inputs) and a bias of shape (outputs,).
+        """
         ctx.save_for_backward(inputs, weight)
         ctx.dtype = autocast_dtype(weight)
         # Each row begins as the bias, and the product is added to it in place.
@@ -168,6 +172,7 @@ class InputProduct(Function):
     @staticmethod
     @first_derivative_only
     def backward(ctx: Any, d_sums: Tensor) -> tuple[Tensor | None, ...]:
+        """Returns the gradients of the inputs, if they need them, of the weight and of the bias."""
         inputs, weight = ctx.saved_tensors
         d_inputs = None
         if ctx.needs_input_grad[0]:
@@ -238,50 +243,56 @@ class LstmRecurrence(Function):
     @staticmethod
     @first_derivative_only
     def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        """
+        Multiplies derivatives by gradients: dc_t/di, dc_t/df and dc_t/dg by the gradient of c_t,
+        dh_t/do by the gradient of h_t. The derivatives are computed for all rows at once; the loop,
+        from the last time step to the first, computes the gradients.
+        """
         weight, activations, cells, tanh_cells, hidden, dropout_mask = ctx.saved_tensors
         batch_sizes = ctx.batch_sizes
         dim = hidden.size(2)
-        i, f, g, o = activations.chunk(4, dim=2)
-        # The derivatives of the cell by the first three gates before their activation, and of the
-        # output by the last. The loop turns them into the gradients of these gates.
+        i, f, g, o = activations.chunk(4, dim=2)  # after their sigmoids
+        # The derivative s - s * s of each sigmoid s becomes the derivative of the cell, or of the
+        # hidden state, by the gate before its sigmoid. The loop turns it into the gate's gradient.
         d_gates = torch.addcmul(activations, activations, activations, value=-1)
-        to_i, to_f, to_g, to_o = d_gates.chunk(4, dim=2)
-        to_i.mul_(2 * g - 1)  # times tanh(g)
-        to_f.mul_(rows_before(cells, batch_sizes))
-        to_g.mul_(i).mul_(4)  # 2 before the sigmoid, and 2 in it
-        to_o.mul_(tanh_cells)
-        hidden_to_cell = (1 - tanh_cells * tanh_cells).mul_(o)
+        c_by_i, c_by_f, c_by_g, h_by_o = d_gates.chunk(4, dim=2)
+        c_by_i.mul_(2 * g - 1)  # times tanh(g)
+        c_by_f.mul_(rows_before(cells, batch_sizes))
+        c_by_g.mul_(i).mul_(4)  # 2 before the sigmoid, and 2 in it
+        h_by_o.mul_(tanh_cells)
+        hidden_by_cell = (1 - tanh_cells * tanh_cells).mul_(o)
         d_hidden = d_outputs.clone()
         d_cells = torch.zeros_like(cells)
+        # i, f and g act on the cell, o on the hidden state.
+        # Shapes: (directions, rows, 3, dim) and (directions, rows, 1, dim)
+        gates_of_cell, gates_of_hidden = d_gates.unflatten(2, (4, dim)).split([3, 1], dim=2)
         # Views of the rows of each time step.
         d_h = d_hidden.split(batch_sizes, dim=1)
         d_c = d_cells.split(batch_sizes, dim=1)
-        h_to_c = hidden_to_cell.split(batch_sizes, dim=1)
+        h_by_c = hidden_by_cell.split(batch_sizes, dim=1)
         forget = f.split(batch_sizes, dim=1)
-        d_rows = d_gates.split(batch_sizes, dim=1)
-        # Shapes: (directions, rows, 3, dim) and (directions, rows, 1, dim)
-        from_cell, from_hidden = d_gates.unflatten(2, (4, dim)).split([3, 1], dim=2)
-        from_c = from_cell.split(batch_sizes, dim=1)
-        from_h = from_hidden.split(batch_sizes, dim=1)
+        d_a = d_gates.split(batch_sizes, dim=1)
+        d_ifg = gates_of_cell.split(batch_sizes, dim=1)
+        d_o = gates_of_hidden.split(batch_sizes, dim=1)
         step_weight = weight.to(ctx.dtype)
         add_product = product_adder(d_hidden, ctx.dtype)
         for t, size in reversed(list(enumerate(batch_sizes))):
-            d_c[t].addcmul_(d_h[t], h_to_c[t])
-            from_c[t].mul_(d_c[t].unsqueeze(2))
-            from_h[t].mul_(d_h[t].unsqueeze(2))
-            if t > 0:
+            d_c[t].addcmul_(d_h[t], h_by_c[t])
+            d_ifg[t].mul_(d_c[t].unsqueeze(2))
+            d_o[t].mul_(d_h[t].unsqueeze(2))
+            if t > 0:  # to the cell and the hidden state of the time step before
                 torch.mul(d_c[t], forget[t], out=d_c[t - 1][:, :size])
                 d_before = d_h[t - 1][:, :size]
                 if dropout_mask is None:
-                    add_product(d_before, d_rows[t], step_weight)
+                    add_product(d_before, d_a[t], step_weight)
                 else:
-                    d_dropped = product(d_rows[t], step_weight, ctx.dtype)
+                    d_dropped = product(d_a[t], step_weight, ctx.dtype)
                     d_before.addcmul_(d_dropped, dropout_mask[:, :size])
         previous = rows_before(hidden, batch_sizes)
         if dropout_mask is not None:
             previous *= torch.cat([dropout_mask[:, :size] for size in batch_sizes], dim=1)
         d_weight = product(d_gates.transpose(1, 2), previous, ctx.dtype)
-        return d_gates, d_weight, None, None
+        return d_gates, d_weight, None, None  # none for the batch sizes and the mask
 
 
 def transposed_for_sigmoids(weight: Tensor, activations: Tensor) -> Tensor:
@@ -323,27 +334,27 @@ class GruRecurrence(Function):
         dtype = autocast_dtype(weight)
         transposed = weight.transpose(1, 2).contiguous().to(dtype)
         bias = bias.unsqueeze(1)  # Shape: (directions, 1, 3 * dim)
-        recurrent = torch.empty_like(projected)  # W h + c; its last third is kept for the gradient
-        of_r_and_z, of_n = recurrent.split([2 * dim, dim], dim=2)
+        recurrent = torch.empty_like(projected)  # W h + c
+        recurrent_rz, recurrent_n = recurrent.split([2 * dim, dim], dim=2)
         gates = projected.clone()  # r, z and n, once they are activated
         hidden = projected.new_empty(directions, rows, dim)
         # Views of the rows of each time step.
-        r_and_z = gates[..., : 2 * dim].split(batch_sizes, dim=1)
+        rz = gates[..., : 2 * dim].split(batch_sizes, dim=1)
         r, z, n = [gate.split(batch_sizes, dim=1) for gate in gates.chunk(3, dim=2)]
-        products = recurrent.split(batch_sizes, dim=1)
-        to_r_and_z = of_r_and_z.split(batch_sizes, dim=1)
-        to_n = of_n.split(batch_sizes, dim=1)
+        sums = recurrent.split(batch_sizes, dim=1)
+        added_to_rz = recurrent_rz.split(batch_sizes, dim=1)
+        added_to_n = recurrent_n.split(batch_sizes, dim=1)
         outputs = hidden.split(batch_sizes, dim=1)
         h = projected.new_zeros(directions, batch_sizes[0], dim)
         add_product = product_adder(recurrent, dtype)
         for t, size in enumerate(batch_sizes):
             h = h[:, :size]
-            products[t].copy_(bias)
-            add_product(products[t], h, transposed)
-            r_and_z[t].add_(to_r_and_z[t]).sigmoid_()
-            n[t].addcmul_(r[t], to_n[t]).tanh_()
+            sums[t].copy_(bias)
+            add_product(sums[t], h, transposed)
+            rz[t].add_(added_to_rz[t]).sigmoid_()
+            n[t].addcmul_(r[t], added_to_n[t]).tanh_()
             h = torch.lerp(n[t], h, z[t], out=outputs[t])
-        ctx.save_for_backward(weight, gates, of_n, hidden)
+        ctx.save_for_backward(weight, gates, recurrent_n, hidden)
         ctx.batch_sizes = batch_sizes
         ctx.dtype = dtype
         return hidden
@@ -351,36 +362,40 @@ class GruRecurrence(Function):
     @staticmethod
     @first_derivative_only
     def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
-        weight, gates, to_n, hidden = ctx.saved_tensors
+        """
+        Multiplies the derivatives of h_t by the gradient of h_t. The derivatives are computed for
+        all rows at once; the loop, from the last time step to the first, computes the gradients.
+        """
+        weight, gates, recurrent_n, hidden = ctx.saved_tensors
         batch_sizes = ctx.batch_sizes
         dim = hidden.size(2)
         r, z, n = gates.chunk(3, dim=2)
         previous = rows_before(hidden, batch_sizes)
-        # The derivatives of h_t by each gate before its activation. For r and z they are those by
-        # W h + c. For n, `by_n` is the derivative by V x_t + b; that by W h + c is r times as much.
-        by_n = (1 - n * n).mul_(1 - z)
+        # The derivatives of h_t by the three parts of `W h_{t-1} + c`. The loop turns them into the
+        # gradients of these parts.
+        h_by_sum = (1 - n * n).mul_(1 - z)  # by the sum within the tanh of n
         d_recurrent = torch.empty_like(gates)
-        to_r, to_z, to_product = d_recurrent.chunk(3, dim=2)
-        torch.mul(by_n * to_n, r - r * r, out=to_r)
-        torch.mul(previous - n, z - z * z, out=to_z)
-        torch.mul(by_n, r, out=to_product)
+        h_by_r, h_by_z, h_by_n = d_recurrent.chunk(3, dim=2)
+        torch.mul(h_by_sum * recurrent_n, r - r * r, out=h_by_r)
+        torch.mul(previous - n, z - z * z, out=h_by_z)
+        torch.mul(h_by_sum, r, out=h_by_n)
         d_hidden = d_outputs.clone()
-        # Views of the rows of each time step.
-        d_gates = d_recurrent.unflatten(2, (3, dim)).split(batch_sizes, dim=1)
+        # Views of the rows of each time step; `d_parts` has a dimension for the three parts.
+        d_parts = d_recurrent.unflatten(2, (3, dim)).split(batch_sizes, dim=1)
         d_rows = d_recurrent.split(batch_sizes, dim=1)
         d_h = d_hidden.split(batch_sizes, dim=1)
         keep = z.split(batch_sizes, dim=1)
         step_weight = weight.to(ctx.dtype)
         add_product = product_adder(d_hidden, ctx.dtype)
         for t, size in reversed(list(enumerate(batch_sizes))):
-            d_gates[t].mul_(d_h[t].unsqueeze(2))
-            if t > 0:
+            d_parts[t].mul_(d_h[t].unsqueeze(2))
+            if t > 0:  # to the hidden state of the time step before
                 d_before = d_h[t - 1][:, :size]
                 d_before.addcmul_(d_h[t], keep[t])
                 add_product(d_before, d_rows[t], step_weight)
         # V x_t + b is added to W h + c within r and z, so both have the same gradient there.
         d_r_and_z = d_recurrent[..., : 2 * dim]
-        d_n = by_n.mul_(d_hidden)
+        d_n = h_by_sum.mul_(d_hidden)
         d_projected = torch.cat([d_r_and_z, d_n], dim=2)
         d_weight = product(d_recurrent.transpose(1, 2), previous, ctx.dtype)
         d_bias = d_recurrent.sum(dim=1)

@@ -73,9 +73,10 @@ def bio_transitions(tags: Sequence[str]) -> tuple[Tensor, Tensor]:
     for column, tag in enumerate(tags):
         if not tag.startswith("I-"):
             continue  # `O` and `B-X` may follow any tag, and may be the first
+        label = tag.removeprefix("I-")
         start[column] = -torch.inf
         for row, before in enumerate(tags):
-            if before not in (tag, f"B-{tag[2:]}"):
+            if before not in (f"B-{label}", f"I-{label}"):
                 penalties[row, column] = -torch.inf
     return penalties, start
 
@@ -95,7 +96,8 @@ def viterbi(
     same_tag = torch.arange(logits.size(2), device=logits.device)
     best_previous = []
     for time in range(1, logits.size(1)):
-        best, previous = (score.unsqueeze(2) + transitions).max(dim=1)
+        # For each tag, the best score with which it can be reached, and the tag before it.
+        best, previous = (score.unsqueeze(2) + transitions).max(dim=1)  # Shapes: (batch, tags)
         is_word = mask[:, time].unsqueeze(1)
         # Padding repeats the last tag, at no cost, so that all sentences end at the same time step.
         score = torch.where(is_word, best + logits[:, time], score)

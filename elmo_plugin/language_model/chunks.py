@@ -24,7 +24,10 @@ RESERVED_WORDS = ["", BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN]  # the words of 
 
 
 class CorpusChunk(NamedTuple):
-    """Sentences as numbers of words."""
+    """
+    Sentences as numbers of words. The sentences "no means no" and "yes" have the `words` no, means
+    and yes, the `tokens` 0, 1, 0 and 2, and the `starts` 0, 3 and 4.
+    """
 
     words: list[str]  # the distinct ones, in the order of their first appearance
     tokens: np.ndarray  # Shape: (tokens,), uint32, the place in `words` of each word of the text

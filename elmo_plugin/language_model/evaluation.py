@@ -1,5 +1,9 @@
 """
 Text in its order, in blocks, and the probability of each of its words under both language models.
+
+A block is a run of whole sentences that is read from the zero state. For example, five sentences
+have 2, 4, 5, 1 and 1 words, and a block should have at least 5 words. Then the blocks are the
+sentences [0, 1], [2] and, shorter than the others, [3, 4]. Their boundaries are 0, 2, 3 and 5.
 """
 
 import math
@@ -13,7 +17,7 @@ import torch
 
 from elmo_plugin.bilm import BiLm, LstmState, VocabularySoftmax, pack
 from elmo_plugin.common.integers import ceil_div
-from elmo_plugin.language_model.chunks import IndexedCorpus
+from elmo_plugin.language_model.chunks import IndexedChunk, IndexedCorpus
 from elmo_plugin.language_model.windows import (
     StreamLayout,
     Window,
@@ -24,11 +28,34 @@ from elmo_plugin.language_model.windows import (
 
 
 class Text(NamedTuple):
-    """Consecutive sentences, as `IndexedCorpus.open` returns them."""
+    """A part of the whole text: consecutive sentences, as in `IndexedChunk`."""
 
-    types: np.ndarray
-    starts: np.ndarray
-    first: int  # the number of these sentences' first one in the whole text
+    types: np.ndarray  # Shape: (tokens,), the type of each word
+    starts: np.ndarray  # Shape: (sentences + 1,), where sentences begin; the last one's end
+    first: int  # the number in the whole text of the first of these sentences
+
+    @property
+    def num_sentences(self) -> int:
+        """The number of sentences in this part."""
+        return len(self.starts) - 1
+
+    def followed_by(self, chunk: IndexedChunk) -> "Text":
+        """Returns these sentences, followed by the sentences of a chunk."""
+        types = np.concatenate([self.types, chunk.types])
+        starts = np.concatenate([self.starts, chunk.starts[1:] + self.starts[-1]])
+        return Text(types, starts, self.first)
+
+    def from_sentence(self, number: int) -> "Text":
+        """Returns the sentences of this part from this one on; its first sentence has number 0."""
+        begin = self.starts[number]
+        return Text(self.types[begin:], self.starts[number:] - begin, self.first + number)
+
+
+class BlockGroup(NamedTuple):
+    """The blocks that are read in parallel, one in each row."""
+
+    text: Text
+    boundaries: np.ndarray  # the sentences of `text` that begin the blocks; the last block's end
 
 
 @dataclass(frozen=True)
@@ -48,51 +75,40 @@ def evaluation_windows(
     until the longest of them ends; then the next ones begin, at zero. The backward direction reads
     each block from its end. All processes have the same number of windows.
     """
-    for text, blocks in block_groups(corpus, layout.rows, block_words):
-        yield from _group_windows(text, blocks, layout)
+    for group in block_groups(corpus, layout.rows, block_words):
+        yield from _group_windows(group, layout)
 
 
 def count_evaluation_windows(corpus: IndexedCorpus, layout: StreamLayout, block_words: int) -> int:
     """Returns the number of windows that `evaluation_windows` yields."""
     count = 0
-    for text, blocks in block_groups(corpus, layout.rows, block_words):
-        count += _windows_needed(text, blocks, layout)
+    for group in block_groups(corpus, layout.rows, block_words):
+        count += _windows_needed(group, layout)
     return count
 
 
-def block_groups(
-    corpus: IndexedCorpus, num_rows: int, block_words: int
-) -> Iterator[tuple[Text, np.ndarray]]:
+def block_groups(corpus: IndexedCorpus, num_rows: int, block_words: int) -> Iterator[BlockGroup]:
     """
-    Groups the blocks of a text that are read in parallel: `num_rows` of them, except in the last
-    group. Yields for each group a part of the text, and the numbers of its sentences with which the
-    blocks begin, followed by the end of the last block.
+    Divides a text into blocks, and yields them in groups that are read in parallel: `num_rows`
+    blocks, or fewer in the last group. One chunk of the text is in memory at a time, and the blocks
+    at its end that were too few for a group.
     """
-    # The sentences that have been read from chunks, but are in no group yet. `first` is the number
-    # of the first of them in the whole text.
-    types = np.zeros(0, np.int32)
-    starts = np.zeros(1, np.int64)
-    first = 0
+    # The sentences that have been read from chunks, but are in no group yet.
+    rest = Text(types=np.zeros(0, np.int32), starts=np.zeros(1, np.int64), first=0)
     last_chunk = len(corpus.chunks) - 1
     for index in range(len(corpus.chunks)):
-        more_types, more_starts = corpus.open(index)
-        types = np.concatenate([types, more_types])
-        starts = np.concatenate([starts, more_starts[1:] + starts[-1]])
-        boundaries = block_boundaries(starts, block_words)
+        text = rest.followed_by(corpus.open(index))
+        boundaries = block_boundaries(text.starts, block_words)
         if index == last_chunk:
-            num_sentences = len(starts) - 1
-            boundaries = np.unique([*boundaries, num_sentences])  # the last block may be shorter
-            num_blocks = len(boundaries) - 1
+            # All blocks are in groups now, and the last one may be shorter than `block_words`.
+            boundaries = np.unique([*boundaries, text.num_sentences])
+            num_grouped = len(boundaries) - 1
         else:
             num_groups = (len(boundaries) - 1) // num_rows
-            num_blocks = num_groups * num_rows
-        for block in range(0, num_blocks, num_rows):
-            yield Text(types, starts, first), boundaries[block : block + num_rows + 1]
-        # The rest is read with the next chunk.
-        done = boundaries[num_blocks]
-        types = types[starts[done] :]
-        starts = starts[done:] - starts[done]
-        first += done
+            num_grouped = num_groups * num_rows
+        for block in range(0, num_grouped, num_rows):
+            yield BlockGroup(text, boundaries[block : block + num_rows + 1])
+        rest = text.from_sentence(boundaries[num_grouped])
 
 
 def block_boundaries(starts: np.ndarray, block_words: int) -> np.ndarray:
@@ -102,6 +118,7 @@ def block_boundaries(starts: np.ndarray, block_words: int) -> np.ndarray:
     """
     num_sentences = len(starts) - 1
     # For each sentence: with which one the next block begins, if a block begins with this one.
+    # Beyond `num_sentences`, the text ends before the block is whole.
     next_begins = np.searchsorted(starts, starts[:-1] + block_words).tolist()
     boundaries = [0]
     begin = 0
@@ -111,26 +128,30 @@ def block_boundaries(starts: np.ndarray, block_words: int) -> np.ndarray:
     return np.array(boundaries)
 
 
-def count_targets(starts: np.ndarray, blocks: np.ndarray) -> np.ndarray:
-    """Counts the targets in each block: its words, and the end of each sentence."""
-    return np.diff(starts[blocks]) + np.diff(blocks)
+def _count_targets(starts: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
+    """Counts the targets in each block: its words, and the end of each of its sentences."""
+    words = np.diff(starts[boundaries])
+    sentences = np.diff(boundaries)
+    return words + sentences
 
 
-def _windows_needed(text: Text, blocks: np.ndarray, layout: StreamLayout) -> int:
-    """Returns the number of windows that the longest of these blocks needs."""
-    longest = count_targets(text.starts, blocks).max()
+def _windows_needed(group: BlockGroup, layout: StreamLayout) -> int:
+    """Returns the number of windows that the longest block of a group needs."""
+    longest = _count_targets(group.text.starts, group.boundaries).max()
     return ceil_div(longest, layout.unroll_steps)
 
 
-def _group_windows(
-    text: Text, blocks: np.ndarray, layout: StreamLayout
-) -> Iterator[EvaluationWindow]:
-    """Yields the windows over blocks that are read in parallel, for this process."""
+def _group_windows(group: BlockGroup, layout: StreamLayout) -> Iterator[EvaluationWindow]:
+    """Yields the windows over the blocks of a group that this process reads."""
     steps = layout.unroll_steps
-    width = _windows_needed(text, blocks, layout) * steps
-    own = blocks[layout.own.start : layout.own.stop + 1]
-    forward = _block_rows(text, own, layout.batch_size, width, reverse=False)
-    backward = _block_rows(text, own, layout.batch_size, width, reverse=True)
+    width = _windows_needed(group, layout) * steps
+    first_row = layout.own_rows.start
+    after_last_row = layout.own_rows.stop
+    # The beginnings of this process' blocks, and the end of the last one of them.
+    own_boundaries = group.boundaries[first_row : after_last_row + 1]
+    own = BlockGroup(group.text, own_boundaries)
+    forward = _block_rows(own, layout.batch_size, width, reverse=False)
+    backward = _block_rows(own, layout.batch_size, width, reverse=True)
     inputs = np.stack([forward.inputs, backward.inputs])
     targets = np.stack([forward.targets, backward.targets])
     sentences = np.stack([forward.sentences, backward.sentences])
@@ -153,21 +174,22 @@ class BlockRows(NamedTuple):
     sentences: np.ndarray  # the number of each target's sentence in the whole text
 
 
-def _block_rows(
-    text: Text, blocks: np.ndarray, num_rows: int, width: int, reverse: bool
-) -> BlockRows:
+def _block_rows(group: BlockGroup, num_rows: int, width: int, reverse: bool) -> BlockRows:
     """Returns what one direction reads and predicts in blocks, each in a row of this width."""
-    runs = []
-    for begin, end in pairwise(blocks):
-        run = np.arange(begin, end)
-        runs.append(run[::-1] if reverse else run)
+    text = group.text
+    blocks = []  # the numbers of the sentences in each block, in the order in which they are read
+    for begin, end in pairwise(group.boundaries):
+        block = np.arange(begin, end)
+        if reverse:
+            block = block[::-1]
+        blocks.append(block)
     no_sentences = np.arange(0)
-    sentences = np.concatenate([no_sentences, *runs])  # a process may have no block at all
+    sentences = np.concatenate([no_sentences, *blocks])  # a process may have no block at all
     items = flatten_sentences(text.types, text.starts, sentences, reverse=reverse)
-    targets_in_sentences = np.diff(text.starts)[sentences] + 1
+    targets_in_sentences = np.diff(text.starts)[sentences] + 1  # its words and a boundary
     numbers = np.repeat(text.first + sentences, targets_in_sentences)
     lengths = np.zeros(num_rows, dtype=np.int64)
-    lengths[: len(runs)] = count_targets(text.starts, blocks)
+    lengths[: len(blocks)] = _count_targets(text.starts, group.boundaries)
     empty = np.zeros((num_rows, width), dtype=np.int32)
     begins = np.zeros_like(lengths)
     return BlockRows(
@@ -258,13 +280,14 @@ def _score(
     state: LstmState | None,
 ) -> tuple[np.ndarray, LstmState | None]:
     """
-    Runs a batch from a state on. Returns the losses, shape (2, batch, time), 0 without a target,
-    and the state after the batch. `has_target` has shape (batch, time).
+    Runs the biLM over a batch, from a state on. Returns the losses, shape (2, batch, time), 0
+    without a target, and the state after the batch. `has_target` has shape (batch, time).
     """
     device = softmax.weight.device
     packing = pack(torch.from_numpy(has_target.sum(axis=1)), device)
-    rows = packing.sentence.cpu().numpy()
-    times = packing.time.cpu().numpy()
+    # The row and the time step of each target in the window, in packed order; shapes: (packed,)
+    rows = packing.sentence_of_row.cpu().numpy()
+    times = packing.time_of_row.cpu().numpy()
     # Shape: (2, packed)
     types = np.stack([batch["forward_types"][rows, times], batch["backward_types"][rows, times]])
     targets = np.stack(

@@ -166,7 +166,7 @@ class BiLmStreamLoader(DataLoader):
         layout = self._layout
         if not self._shuffle:
             return count_evaluation_windows(self._indexed_corpus, layout, self._block_words)
-        has_trainer = self._device is not None
+        has_trainer = self._device is not None  # a trainer sets the device
         if not has_trainer:
             targets = self._corpus.tokens + self._corpus.sentences  # n + 1 in a sentence of n words
             return math.ceil(targets / (layout.rows * layout.unroll_steps))

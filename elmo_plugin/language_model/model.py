@@ -1,7 +1,7 @@
 """Training a biLM: forward and backward language models over one token encoder and one softmax."""
 
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from overrides import overrides
 from torch import Tensor, distributed
 
 from elmo_plugin.bilm import BiLm, BiLmOptions, LstmState, VocabularySoftmax, pack
-from elmo_plugin.bilm.io import read_checkpoint
+from elmo_plugin.bilm.io import Checkpoint, read_checkpoint
 from elmo_plugin.common.errors import as_configuration_error, check_choice
 from elmo_plugin.common.formats.torch_files import json_to_tensor
 from elmo_plugin.common.logs import get_logger
@@ -87,10 +87,10 @@ class BiLmLanguageModel(Model):
         num_words = vocab.get_vocab_size(WORDS)
         _check_negatives(num_negatives, num_words)
         check_choice("model.precision", precision, TRAINING_PRECISIONS, ConfigurationError)
+        stored = None
         if options is not None and initial is None:
             with as_configuration_error():
                 sizes = BiLmOptions.from_dict(options, "model.options")
-            stored = None
         elif initial is not None and options is None:
             with as_configuration_error("model.initial"):
                 stored = read_checkpoint(initial)
@@ -100,13 +100,7 @@ class BiLmLanguageModel(Model):
         self.bilm = BiLm(sizes, dropout=dropout)
         self.softmax = VocabularySoftmax(num_words, sizes.lstm.projection_dim)
         if stored is not None:
-            self.bilm.load_weights(stored.weights)
-            if stored.softmax is not None:
-                weight, bias, new_words = adapt_softmax(stored.softmax, vocab)
-                self.softmax.load_state_dict({"weight": weight, "bias": bias})
-                logger.info(
-                    "Continues the softmax of %s; %d words are new to it", initial, new_words
-                )
+            self._load_initial(stored, str(initial))
         self.num_negatives = num_negatives
         self._loss_scale = loss_scale
         self._precision = precision
@@ -117,6 +111,15 @@ class BiLmLanguageModel(Model):
         # Seeds are the same in all processes when the model is made, and so are the negatives.
         self._sampler_seed = torch.initial_seed()
         self._sampler: torch.Generator | None = None  # on the device of the first batch
+
+    def _load_initial(self, stored: Checkpoint, source: str) -> None:
+        """Loads the weights of the biLM from which the training starts, and its softmax, if any."""
+        self.bilm.load_weights(stored.weights)
+        if stored.softmax is None:
+            return
+        weight, bias, new_words = adapt_softmax(stored.softmax, self.vocab)
+        self.softmax.load_state_dict({"weight": weight, "bias": bias})
+        logger.info("Continues the softmax of %s; %d words are new to it", source, new_words)
 
     def forward(
         self,
@@ -152,17 +155,22 @@ class BiLmLanguageModel(Model):
         # Shape: (directions, batch, time)
         types = torch.stack([forward_types, backward_types])
         targets = torch.stack([forward_targets, backward_targets])
-        is_rounded = self.training and self._precision == "bfloat16"
+        # While the softmax warms up, only it learns, so the biLM needs no gradients.
         warms_up = self.training and self._trained_batches < self._warm_up_batches
-        with ExitStack() as rounding:
-            if is_rounded:
-                rounding.enter_context(bfloat16_autocast(character_ids.device.type))
-            with torch.set_grad_enabled(torch.is_grad_enabled() and not warms_up):
+        needs_gradients = torch.is_grad_enabled() and not warms_up
+        with self._rounding(character_ids.device):
+            with torch.set_grad_enabled(needs_gradients):
                 hidden = self._read(character_ids, types)
             loss = self._loss(hidden, targets)
         if self.training:
             self._trained_batches += 1
         return {"loss": loss}
+
+    def _rounding(self, device: torch.device) -> AbstractContextManager[Any]:
+        """Makes products round their factors, in training with the precision "bfloat16"."""
+        if self.training and self._precision == "bfloat16":
+            return bfloat16_autocast(device.type)
+        return nullcontext()
 
     def _read(self, character_ids: Tensor, types: Tensor) -> Tensor:
         """
@@ -170,6 +178,8 @@ class BiLmLanguageModel(Model):
         (directions, time * batch, projection_dim). Carries the state on.
         """
         _, batch_size, steps = types.shape
+        # All rows of the batch are equally long, so the packed rows are the first time step of all
+        # of them, then the second, and so on.
         types_of_directions = types.transpose(1, 2).flatten(1).unbind()
         packing = pack(torch.full((batch_size,), steps), types.device)
         settings = self.bilm.settings(keep_state=True)._replace(dropout=self.training)

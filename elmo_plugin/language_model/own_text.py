@@ -28,12 +28,12 @@ MIN_COUNT = 5
 
 
 class Recipe(NamedTuple):
-    """How to train on a text of up to `words` words."""
+    """How to train on a text of up to this many `words`."""
 
     words: float
     size: str  # a name in bilm.libsonnet
     epochs: int
-    vocabulary: int  # size limit of the softmax
+    vocabulary: int  # the most words that the softmax predicts
     negatives: int | None  # `None` computes the full softmax
     dropout: float
     batch_size: int
@@ -57,11 +57,11 @@ class TextFigures:
 
     sentences: int = 0
     counts: Counter[str] = field(default_factory=Counter)
-    # How many sentences ...
-    looks_raw: int = 0  # end in a word with its full stop
-    have_raw_inside: int = 0  # have such a word before their end
-    are_cut: int = 0  # end in a word or a comma
-    repeated: int = 0  # of dev.txt are also in train.txt
+    # Counts of sentences:
+    stop_at_end: int = 0  # whose last word has its full stop, as in "The end."
+    stop_inside: int = 0  # in which an earlier word has a full stop
+    are_cut: int = 0  # that end in a letter, a digit or a comma
+    repeated: int = 0  # of dev.txt that are also in train.txt
 
     @property
     def words(self) -> int:
@@ -79,9 +79,9 @@ class TextFigures:
         self.counts.update(words)
         last = words[-1]
         if looks_raw(last):
-            self.looks_raw += 1
+            self.stop_at_end += 1
         if any(_ends_raw_sentence(word) for word in words[:-1]):
-            self.have_raw_inside += 1
+            self.stop_inside += 1
         if last[-1].isalnum() or last[-1] == ",":
             self.are_cut += 1
 
@@ -89,7 +89,7 @@ class TextFigures:
     def looks_wrapped(self) -> bool:
         """Whether the lines break in the middle of sentences, as in a book."""
         lines_end_within_sentences = self.are_cut > self.sentences / 2
-        sentences_end_within_lines = self.have_raw_inside > self.sentences / 5
+        sentences_end_within_lines = self.stop_inside > self.sentences / 5
         return lines_end_within_sentences and sentences_end_within_lines
 
 
@@ -118,8 +118,8 @@ def write_text(
     folder : `Path`
         Gets the files.
     language : `str`, optional
-        The text is raw, a paragraph or more per line: spaCy's rules for this
-        language find sentences and words. By default each line is a sentence whose words stand
+        The code of the language of raw text, with a paragraph or more per line: spaCy's rules for
+        it find the sentences and words. By default each line is a sentence whose words stand
         between spaces.
     column : `int`, optional
         The texts are tables, and this is the number of their column of words.
@@ -215,15 +215,15 @@ def _split_sentences(
     num_lines = sum(1 for _ in _lines(paths, column))
     # Of every `period` blocks one is for dev and one for test.
     period = max(BLOCKS, num_lines // BLOCK_LINES // _MAX_BLOCKS)
-    counts_lines = num_lines > BLOCK_LINES * (BLOCKS - 1)
-    count = 0  # of lines or of sentences
+    divides_lines = num_lines > BLOCK_LINES * (BLOCKS - 1)
+    count = 0  # of the lines so far; or of the sentences, if those are divided
     for line, place in _lines(paths, column):
         for words in _sentences(line, place, rules):
             block = count // BLOCK_LINES
             yield _role_of(block % period, period), words
-            if not counts_lines:
+            if not divides_lines:
                 count += 1
-        if counts_lines:
+        if divides_lines:
             count += 1
 
 
@@ -288,7 +288,7 @@ def text_recipe(train: TextFigures) -> dict[str, str]:
     of Jsonnet.
     """
     recipe = _recipe(train)
-    # The end of a sentence is a word of the vocabulary, and occurs as often as there are sentences.
+    # The end of a sentence occurs as often as there are sentences, and must be in the vocabulary.
     min_count = min(MIN_COUNT, train.sentences)
     limits = (
         f"min_count: {{ words: {min_count} }}, max_vocab_size: {{ words: {recipe.vocabulary} }}"
@@ -309,9 +309,8 @@ def _recipe(train: TextFigures) -> Recipe:
     Returns the recipe for a text of this size. It has the full softmax if the vocabulary is too
     small for a sample.
     """
-    for recipe in RECIPES:  # the last one is for any size
-        if train.words <= recipe.words:
-            break
+    fitting = [recipe for recipe in RECIPES if train.words <= recipe.words]
+    recipe = fitting[0]  # there is one, because the last recipe is for any size
     if recipe.negatives is not None and 3 * recipe.negatives >= len(train.frequent):
         return recipe._replace(negatives=None)
     return recipe
@@ -337,7 +336,7 @@ def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
             "most words are too rare to be predicted: is the text split into words? --language "
             "CODE does it"
         )
-    if train.looks_raw > train.sentences / 2:
+    if train.stop_at_end > train.sentences / 2:
         yield "most sentences end in a word with its full stop: split raw text with --language CODE"
     if train.looks_wrapped:
         yield (

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,11 +56,11 @@ def measure_perplexity(
     has no probability, and does not count as a word of the vocabulary. Neither `batch_size` nor the
     division of the text into files changes the perplexity.
 
-    The archive is whatever `BiLm.from_pretrained` takes, the texts are files or patterns. `reset`
-    reads each sentence from the zero state. `carry` carries the state from sentence to sentence
-    (backward: from the last to the first) within a block, the fewest sentences with at least
-    `block_words` words. The file `per_sentence` gets a JSON object for each sentence. The softmax
-    is in float32 in any precision.
+    The archive is whatever `BiLm.from_pretrained` takes, the texts are files or patterns. With the
+    state "reset" each sentence is read from the zero state. With "carry" the state is carried from
+    sentence to sentence (backward: from the last to the first) within a block, the fewest sentences
+    with at least `block_words` words. The file `per_sentence` gets a JSON object for each sentence.
+    The softmax is in float32 in any precision.
 
     Returns perplexities, the numbers of sentences, words, targets (of each direction) and unknown
     words, the size of the vocabulary, and how the text was read. Raises `BiLmError` if the archive
@@ -75,10 +76,7 @@ def measure_perplexity(
     layout = StreamLayout(batch_size, UNROLL_STEPS)
     if state == "reset":
         block_words = 1  # so that each block is one sentence
-    # The sums of `-log p` of each direction.
-    forward = 0.0
-    backward = 0.0
-    num_unknown = 0
+    totals = _Totals()
     # Without `per_sentence` nothing is written: the null device takes the place of the file.
     with (
         atomic_write(per_sentence or os.devnull) as path,
@@ -93,17 +91,15 @@ def measure_perplexity(
             if per_sentence is not None:
                 line = sentence_as_json(number, words, is_unknown, scores)
                 print(escape_in_json(json.dumps(line, ensure_ascii=False)), file=file)
-            forward += float(scores.forward.sum())
-            backward += float(scores.backward.sum())
-            num_unknown += int(is_unknown.sum())
+            totals.add(scores, is_unknown)
     targets = corpus.tokens + corpus.sentences
     figures: dict[str, Any] = {
-        **perplexities(forward / targets, backward / targets),
+        **perplexities(totals.forward / targets, totals.backward / targets),
         "sentences": corpus.sentences,
         "tokens": corpus.tokens,
         "targets": targets,
-        "unknown_tokens": num_unknown,
-        "unknown_percent": 100 * num_unknown / corpus.tokens,
+        "unknown_tokens": totals.num_unknown,
+        "unknown_percent": 100 * totals.num_unknown / corpus.tokens,
         "vocabulary_size": len(model.numbers),
         "state": state,
     }
@@ -111,6 +107,21 @@ def measure_perplexity(
         figures["block_words"] = block_words
     figures["precision"] = model.bilm.computed_precision().name
     return figures
+
+
+@dataclass
+class _Totals:
+    """Sums over the sentences of a text."""
+
+    forward: float = 0.0  # the sum of the forward direction's `-log p`
+    backward: float = 0.0  # the sum of the backward direction's `-log p`
+    num_unknown: int = 0  # the number of unknown words
+
+    def add(self, scores: SentenceScores, is_unknown: np.ndarray) -> None:
+        """Adds a sentence."""
+        self.forward += float(scores.forward.sum())
+        self.backward += float(scores.backward.sum())
+        self.num_unknown += int(is_unknown.sum())
 
 
 class ScoringModel(NamedTuple):

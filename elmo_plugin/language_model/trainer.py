@@ -49,6 +49,7 @@ class BiLmTrainer(ResumableTrainer):
 
     @overrides
     def _own_state(self) -> dict[str, Any]:
+        """Returns the values of a checkpoint that `ResumableTrainer` does not know."""
         return {
             "finished_passes": self.data_loader.progress()[: self._epochs_completed],
             "streams": move_to_device(self.model.stream_state(), torch.device("cpu")),
@@ -63,6 +64,7 @@ class BiLmTrainer(ResumableTrainer):
 
     @overrides
     def _check_resume(self, own: dict[str, Any]) -> None:
+        """Compares the text and the options in a checkpoint with the ones of this training."""
         changed = []
         for name, now in self.data_loader.fingerprint.items():
             if own["fingerprint"][name] != now:

@@ -144,46 +144,42 @@ def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
 
 def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Tensor, int]:
     """
-    Adapts a softmax to another vocabulary. Known words keep their row and bias. New words were
-    unknown until now. So they get the row of the unknown word, and share its probability with it in
-    equal parts: the bias of all of them is lower by `log(number of new words + 1)`. If all known
-    words are in the new vocabulary, they are as probable as before. If the source lacks padding,
-    padding also gets the row of the unknown word, but next to no probability.
+    Adapts a softmax to another vocabulary:
+
+    - Known words keep their row and bias.
+    - New words were unknown until now. So they get the row of the unknown word, and share its
+      probability with it in equal parts: the bias of all of them is lower by `log(number of new
+      words + 1)`. If all known words are in the new vocabulary, they are as probable as before.
+    - Padding also gets the row of the unknown word, but next to no probability, unless the source
+      has a row for padding.
 
     Returns the weight, shape (words, dim), the bias, shape (words,), and the number of new words.
     Raises `ConfigurationError` if the source lacks an unknown word.
     """
-    names = (vocab._oov_token, *UNKNOWN_WORDS)
-    unknown = known.unknown_number(names)
-    if unknown is None:
+    unknown_names = (vocab._oov_token, *UNKNOWN_WORDS)
+    unknown_row = known.unknown_number(unknown_names)
+    if unknown_row is None:
         raise ConfigurationError(
             "model.initial: the softmax of the source has no row for unknown words "
-            f"({' or '.join(dict.fromkeys(names))})"
+            f"({' or '.join(dict.fromkeys(unknown_names))})"
         )
-    known_numbers = known.numbers()
-    del known_numbers[known.words[unknown]]  # the two vocabularies may spell it differently
+    row_of_word = known.numbers()  # in the source
+    # The unknown word and padding may be spelled differently there.
+    del row_of_word[known.words[unknown_row]]
+    row_of_word[vocab._oov_token] = unknown_row
+    row_of_word[vocab._padding_token] = 0 if known.has_padding else unknown_row
     words = []
     for number in range(vocab.get_vocab_size(WORDS)):
         words.append(vocab.get_token_from_index(number, WORDS))
-    rows: list[int] = []  # the row in the source of each word
-    new_words = 0
-    for word in words:
-        if word == vocab._padding_token:
-            rows.append(0 if known.has_padding else unknown)
-        elif word == vocab._oov_token:
-            rows.append(unknown)
-        elif word in known_numbers:
-            rows.append(known_numbers[word])
-        else:
-            rows.append(unknown)
-            new_words += 1
+    rows = [row_of_word.get(word, unknown_row) for word in words]
+    num_new_words = sum(1 for word in words if word not in row_of_word)
     weight = known.weight[rows]
     bias = known.bias[rows]
-    is_unknown = torch.tensor(rows) == unknown
-    bias[is_unknown] -= math.log(new_words + 1)
+    is_unknown = torch.tensor(rows) == unknown_row
+    bias[is_unknown] -= math.log(num_new_words + 1)
     if not known.has_padding and words[0] == vocab._padding_token:
         bias[0] -= _PADDING_HANDICAP
-    return weight, bias, new_words
+    return weight, bias, num_new_words
 
 
 def take_options_from_weights(model: Params, weights_file: str | PathLike) -> None:

@@ -1,4 +1,16 @@
-"""Windows over text: shuffled sentences in endless rows, for truncated back-propagation."""
+"""Windows over text: shuffled sentences in endless rows, for truncated back-propagation.
+
+Each row of a batch is a stream of sentences, one after another, and a window has the next time
+steps of all rows. For example, two rows read "a b", "c" and "d e f" forward, in windows of three
+time steps:
+
+    row 0, inputs     <S> a   b    | <S> c    …
+    row 0, targets    a   b   </S> | c   </S> …
+    row 1, inputs     <S> d   e    | f   …
+    row 1, targets    d   e   f    | </S> …
+
+In the arrays, words are types: their numbers in an `IndexedCorpus`.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,10 +32,10 @@ from elmo_plugin.language_model.corpus import Corpus
 class StreamLayout(NamedTuple):
     """How text is divided into the rows of all processes, and into windows."""
 
-    batch_size: int  # the rows of each process
-    unroll_steps: int  # the time steps in a window
-    process: int = 0  # its index
-    processes: int = 1
+    batch_size: int  # the number of rows of each process
+    unroll_steps: int  # the number of time steps in a window
+    process: int = 0  # the index of this process
+    processes: int = 1  # the number of all processes
 
     @property
     def rows(self) -> int:
@@ -31,9 +43,13 @@ class StreamLayout(NamedTuple):
         return self.batch_size * self.processes
 
     @property
-    def own(self) -> slice:
-        """The rows of this process, among the rows of all."""
-        return slice(self.process * self.batch_size, (self.process + 1) * self.batch_size)
+    def own_rows(self) -> slice:
+        """
+        The rows of this process among the rows of all. If each process has 2 rows, process 0 has
+        the rows 0 and 1, process 1 the rows 2 and 3.
+        """
+        first = self.process * self.batch_size
+        return slice(first, first + self.batch_size)
 
 
 class Items(NamedTuple):
@@ -71,11 +87,14 @@ def batch_arrays(corpus: IndexedCorpus, window: Window) -> dict[str, np.ndarray]
     numbers of the words that follow, all of shape (batch, time).
     """
     inputs = window.inputs
-    # For each unique word, `examples` has one of its places; `types` has the word at each place.
-    _, examples, types = np.unique(corpus.hashes[inputs], return_index=True, return_inverse=True)
-    forward_types, backward_types = types.reshape(inputs.shape)
+    # The unique words, in the order of their hashes: one place of each, and which of them is read
+    # at each place.
+    _, places, unique_word_at = np.unique(
+        corpus.hashes[inputs], return_index=True, return_inverse=True
+    )
+    unique_inputs = inputs.ravel()[places]
+    forward_types, backward_types = unique_word_at.reshape(inputs.shape)
     forward_targets, backward_targets = corpus.numbers[window.targets]
-    unique_inputs = inputs.ravel()[examples]
     return {
         "character_ids": corpus.character_ids[unique_inputs],
         "forward_types": forward_types,
@@ -95,8 +114,8 @@ def training_windows(
 ) -> Iterator[Window]:
     """
     Yields the windows of both directions, each over its streams, from the window with index `first`
-    on. The state starts at zero every `block_words` words: a biLM that never reads from zero learns
-    states that are thousands of words away.
+    on. The state starts at zero every `block_words` words. Otherwise a biLM would only learn to
+    continue from states that thousands of words have led to.
     """
     windows_per_block = max(1, block_words // layout.unroll_steps)
     forward = stream_windows(corpus, layout, StreamKey(seed, epoch, reverse=0), first)
@@ -135,44 +154,49 @@ def stream_windows(
     Yields windows of shape (batch, time). Skips the windows before `first` (quickly).
     """
     steps = layout.unroll_steps
-    done = first * steps  # the number of targets of each row that have been yielded or skipped
+    is_backward = key.reverse == 1
+    # The streams of all rows as columns: how many of them have been yielded or skipped, and the
+    # items after these that this process' rows have read.
+    columns_done = first * steps
     nothing = np.zeros((layout.batch_size, 0), dtype=np.int32)
-    waiting = Items(nothing, nothing)  # read by this process' rows, but not yet yielded
-    row_ends = np.zeros(layout.rows, dtype=np.int64)  # the number of targets of each row so far
+    waiting = Items(nothing, nothing)
+    row_ends = np.zeros(layout.rows, dtype=np.int64)  # how many columns each row has read
     for chunk in _assigned_chunks(corpus.chunks, layout.rows, key):
         row_ends = chunk.ends
-        own_ends = row_ends[layout.own]
-        if own_ends.max() <= done:
+        own_ends = row_ends[layout.own_rows]
+        if own_ends.max() <= columns_done:
             continue  # all of the chunk is skipped
-        waiting = _append_chunk(waiting, done, corpus, chunk, layout.own, reverse=key.reverse == 1)
-        # Only the columns that all rows reach can be yielded now, in whole windows.
-        ready = max(0, own_ends.min() - done) // steps * steps
-        for start in range(0, ready, steps):
-            yield _columns(waiting, start, steps)
-        done += ready
+        waiting = _append_chunk(waiting, columns_done, corpus, chunk, layout.own_rows, is_backward)
+        # Only windows that all rows fill can be yielded now; the others may get more items.
+        num_windows = max(0, own_ends.min() - columns_done) // steps
+        for number in range(num_windows):
+            yield _columns(waiting, number * steps, steps)
+        ready = num_windows * steps
+        columns_done += ready
         waiting = Items(waiting.inputs[:, ready:].copy(), waiting.targets[:, ready:].copy())
     # The last windows, in which some rows have run out, here or in other processes.
-    for start in range(0, row_ends.max() - done, steps):
+    for start in range(0, row_ends.max() - columns_done, steps):
         yield _columns(waiting, start, steps)
 
 
 def _append_chunk(
     waiting: Items,
-    done: int,
+    columns_done: int,
     corpus: IndexedCorpus,
     chunk: "AssignedChunk",
-    own: slice,
+    own_rows: slice,
     reverse: bool,
 ) -> Items:
     """
     Reads the sentences of a process' own rows in a chunk, and returns the items `waiting` in these
-    rows with the new ones after them. `done` targets of each row have been yielded or skipped.
+    rows with the new ones after them. `waiting` begins after the `columns_done` of the streams that
+    have been yielded or skipped.
     """
     types, starts = corpus.open(chunk.number)
-    sentences = np.concatenate(chunk.sentences[own])
+    sentences = np.concatenate(chunk.sentences[own_rows])
     items = flatten_sentences(types, starts, sentences, reverse)
-    positions = chunk.begins[own] - done  # in `waiting`; negative if items are skipped
-    lengths = chunk.lengths[own]
+    positions = chunk.begins[own_rows] - columns_done  # in `waiting`; negative if items are skipped
+    lengths = chunk.lengths[own_rows]
     return Items(
         append_to_rows(waiting.inputs, positions, items.inputs, lengths),
         append_to_rows(waiting.targets, positions, items.targets, lengths),
@@ -183,8 +207,8 @@ def _columns(items: Items, start: int, steps: int) -> Items:
     """Returns `steps` columns of rows from `start` on, with zeros after the end of the rows."""
     inputs = items.inputs[:, start : start + steps]
     targets = items.targets[:, start : start + steps]
-    missing = ((0, 0), (0, steps - inputs.shape[1]))
-    return Items(np.pad(inputs, missing), np.pad(targets, missing))
+    padding = ((0, 0), (0, steps - inputs.shape[1]))  # only columns, and only at their end
+    return Items(np.pad(inputs, padding), np.pad(targets, padding))
 
 
 class AssignedChunk(NamedTuple):
@@ -209,11 +233,13 @@ def _assigned_chunks(
     for index in np.random.default_rng(key).permutation(len(chunks)):
         (starts,) = chunks[index].read("starts")
         # Not the index itself, because to numpy a key is the same with and without a 0 at its end.
-        own_key = (*key, index + 1)
-        order = np.random.default_rng(own_key).permutation(len(starts) - 1)
+        key_of_chunk = (*key, index + 1)
+        order = np.random.default_rng(key_of_chunk).permutation(len(starts) - 1)
         num_targets = np.diff(starts) + 1  # of each sentence: its words and a boundary
         runs = assign_sentences(num_targets[order], assigned)
-        sentences = [order[begin:end] for begin, end in zip(runs.begins, runs.ends, strict=True)]
+        sentences = []
+        for begin, end in zip(runs.begins, runs.ends, strict=True):
+            sentences.append(order[begin:end])
         chunk = AssignedChunk(
             number=index, sentences=sentences, begins=assigned, lengths=runs.lengths
         )
@@ -222,7 +248,7 @@ def _assigned_chunks(
 
 
 class Runs(NamedTuple):
-    """Consecutive sentences for each row, shape (rows,)."""
+    """A run of consecutive sentences for each row; all arrays have the shape (rows,)."""
 
     begins: np.ndarray  # the first of each row's sentences
     ends: np.ndarray  # the one after each row's last sentence
@@ -234,27 +260,44 @@ def assign_sentences(lengths: np.ndarray, assigned: np.ndarray) -> Runs:
     Assigns sentences to rows, a run of consecutive sentences to each, so that all rows have the
     same number of targets in total, within about a sentence. `lengths` are the numbers of targets
     in the sentences, and `assigned` counts the targets of each row so far.
+
+    For example, two rows have 5 and 2 targets, and sentences of 3, 4, 2 and 3 targets follow. Each
+    row should have half of these 19 targets: the first lacks 4.5, the second 7.5. The row that
+    lacks most is served first, so the second row gets the sentences of 3 and 4 targets. The first
+    row gets the others.
     """
     num_rows = len(assigned)
-    ends = np.concatenate([[0], np.cumsum(lengths)])  # of no, one, two, ... sentences
-    # How many targets each row needs to have as many as the others. These numbers and the places
-    # below are multiplied by the number of rows, so that they are integers.
-    deficits = assigned.sum() + ends[-1] - num_rows * assigned
-    # If every row could get exactly its deficit, the row with the largest one first, the text would
-    # be cut at these places:
-    rows_by_deficit = np.argsort(-deficits, kind="stable")
-    wanted = np.maximum.accumulate(np.cumsum(deficits[rows_by_deficit]))
-    # It is cut between sentences instead, before the first one whose middle is after the place.
-    twice_the_middles = num_rows * (ends[:-1] + ends[1:])
-    sentences_before = np.searchsorted(twice_the_middles, 2 * wanted, side="right")
-    cuts = np.concatenate([[0], sentences_before])
-    cuts[-1] = len(lengths)  # the last cut is after the last sentence, so none is left over
-    # The row with the largest deficit gets the sentences between the first two cuts, and so on.
+    ends = np.concatenate([[0], np.cumsum(lengths)])  # the targets of the first 0, 1, … sentences
+    total = assigned.sum() + ends[-1]
+    # How many targets each row lacks, times the number of rows, so that it is an integer.
+    lacking = total - num_rows * assigned
+    order = np.argsort(-lacking, kind="stable")  # the row that lacks most comes first
+    cuts = _cut_between_sentences(ends, lacking[order])
+    # The row that lacks most gets the sentences between the first two cuts, and so on.
     run_begins = np.empty(num_rows, dtype=np.int64)
     run_ends = np.empty(num_rows, dtype=np.int64)
-    run_begins[rows_by_deficit] = cuts[:-1]
-    run_ends[rows_by_deficit] = cuts[1:]
+    run_begins[order] = cuts[:-1]
+    run_ends[order] = cuts[1:]
     return Runs(run_begins, run_ends, ends[run_ends] - ends[run_begins])
+
+
+def _cut_between_sentences(ends: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """
+    Cuts a text into one run of sentences for each of `sizes`, the numbers of targets that the runs
+    should have, all times the number of runs. `ends` are the numbers of targets in the first 0, 1,
+    … sentences of the text. Returns how many sentences come before each cut: the first cut is
+    before all sentences, and the last after all, so that none is left over.
+    """
+    num_runs = len(sizes)
+    # The ends of the runs if sentences could be cut. A run of a negative size is empty.
+    places = np.maximum.accumulate(np.cumsum(sizes))
+    # A sentence comes before a cut if its middle does. Middles may be halves, so both sides of the
+    # comparison are doubled.
+    doubled_middles = num_runs * (ends[:-1] + ends[1:])
+    sentences_before = np.searchsorted(doubled_middles, 2 * places, side="right")
+    cuts = np.concatenate([[0], sentences_before])
+    cuts[-1] = len(ends) - 1
+    return cuts
 
 
 def flatten_sentences(
@@ -266,17 +309,21 @@ def flatten_sentences(
     ... w_1 <S>`. The shape is (words + sentences,), int32. `types` and `starts` are as
     `IndexedCorpus.open` returns them.
     """
-    first_type = END_SENTENCE_TYPE if reverse else BEGIN_SENTENCE_TYPE
-    last_type = BEGIN_SENTENCE_TYPE if reverse else END_SENTENCE_TYPE
+    first_type = BEGIN_SENTENCE_TYPE
+    last_type = END_SENTENCE_TYPE
+    if reverse:
+        first_type = END_SENTENCE_TYPE
+        last_type = BEGIN_SENTENCE_TYPE
+    # Where each sentence begins and ends in the text, without boundaries.
     text_begins = starts[sentences]
     text_ends = starts[sentences + 1]
     lengths = text_ends - text_begins + 1  # the words and a boundary
-    # The places of the first item of each sentence, and after its last one.
+    # Where each sentence begins and ends among the items.
     item_ends = np.cumsum(lengths)
     item_begins = item_ends - lengths
     # The place of each item in its sentence: 0 is the boundary, the words are 1, 2, ...
     places = np.arange(lengths.sum()) - np.repeat(item_begins, lengths)
-    # The place of each item in the text. There, sentences have no boundaries.
+    # The place in the text of the word that each item reads.
     if reverse:
         text_places = np.repeat(text_ends, lengths) - places
     else:
@@ -284,6 +331,7 @@ def flatten_sentences(
     text_places[item_begins] = 0  # any place that exists: the boundary is written below
     inputs = types[text_places].astype(np.int32)
     inputs[item_begins] = first_type
+    # Each item predicts the input of the next one, and the last one of a sentence its end.
     targets = np.empty_like(inputs)
     targets[:-1] = inputs[1:]
     targets[item_ends - 1] = last_type
@@ -298,9 +346,10 @@ def append_to_rows(
     (rows, width), from `positions[i]` on; a negative position skips that many of its items. The
     result, int32, is as wide as its longest row, with zeros after shorter rows.
     """
-    width = max(rows.shape[1], (positions + lengths).max())
+    old_width = rows.shape[1]
+    width = max(old_width, (positions + lengths).max())
     longer = np.zeros((len(rows), width), dtype=np.int32)
-    longer[:, : rows.shape[1]] = rows
+    longer[:, :old_width] = rows
     begin = 0  # where the row's items begin in `items`
     for row, (position, length) in enumerate(zip(positions, lengths, strict=True)):
         end = begin + length

@@ -57,7 +57,7 @@ def test_repeated_sentences_in_a_batch_are_computed_once(
     def count(
         character_ids: Tensor, word_ids: list[Tensor], packing: Packing, *args: Any, **kw: Any
     ) -> Any:
-        computed.append(len(packing.sentences))
+        computed.append(len(packing.longest_first))
         return forward_packed(character_ids, word_ids, packing, *args, **kw)
 
     monkeypatch.setattr(bilm, "forward_packed", count)

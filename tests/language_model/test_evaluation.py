@@ -1,6 +1,6 @@
 import math
 from copy import deepcopy
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from elmo_plugin.bilm.softmax import VocabularySoftmax
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.evaluation import (
     SentenceScores,
+    block_groups,
     count_evaluation_windows,
     evaluation_windows,
     read_words,
@@ -26,6 +27,16 @@ from tests.small_bilm import small_options
 
 CHUNKS = distinct_words([[3, 1, 9], [2], [5, 7, 4, 1]])
 Scores = list[SentenceScores]
+
+
+@pytest.mark.parametrize("lengths", [[[2, 4, 5, 1, 1]], [[2], [4, 5], [1, 1]]])
+def test_a_block_is_the_fewest_sentences_with_enough_words(lengths: list[list[int]]) -> None:
+    corpus = in_memory(distinct_words(lengths))
+    blocks = []
+    for group in block_groups(corpus, num_rows=2, block_words=5):
+        in_whole_text = (group.boundaries + group.text.first).tolist()
+        blocks += pairwise(in_whole_text)
+    assert blocks == [(0, 2), (2, 3), (3, 5)]  # the last one is shorter
 
 
 def _model(num_words: int) -> tuple[BiLm, VocabularySoftmax]:

@@ -93,3 +93,16 @@ def test_rows_are_equally_long_to_within_about_a_sentence(chunks, num_rows) -> N
         assigned += shares
     longest = max(chain.from_iterable(chunks), default=0)
     assert abs(assigned - assigned.mean()).max() <= 1.5 * longest
+
+
+def test_the_row_that_lacks_most_targets_gets_the_first_sentences() -> None:
+    runs = assign_sentences(np.array([3, 4, 2, 3]), assigned=np.array([5, 2]))
+    assert runs.begins.tolist() == [2, 0]
+    assert runs.ends.tolist() == [4, 2]
+    assert runs.lengths.tolist() == [5, 7]
+
+
+def test_each_process_has_consecutive_rows() -> None:
+    layouts = [StreamLayout(2, 5, process, processes=3) for process in range(3)]
+    rows = [list(range(layout.rows))[layout.own_rows] for layout in layouts]
+    assert rows == [[0, 1], [2, 3], [4, 5]]

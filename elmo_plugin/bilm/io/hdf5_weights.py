@@ -93,8 +93,8 @@ class SoftmaxWeights(NamedTuple):
 
     def vocabulary(self) -> tuple[dict[str, int], int] | None:
         """
-        Returns the number of each word, and the number of unknown words; `None` if text cannot be
-        scored, because the unknown word or a sentence boundary is missing.
+        Returns the number of each word, and the one that stands for unknown words; `None` if text
+        cannot be scored, because the unknown word or a sentence boundary is missing.
         """
         numbers = self.numbers()
         unknown = self.unknown_number()
@@ -139,7 +139,9 @@ def check_weights_file(path: str | AnyPath, options: BiLmOptions) -> str:
                 raise BiLmError(f"unexpected dataset {key}: the options do not ask for it")
             if key not in datasets and not key.startswith("softmax/"):
                 logger.warning("%s: the dataset %s is not part of a biLM and is ignored", name, key)
-        return "float16" if datasets["char_embed"].dtype == np.float16 else "float32"
+        if datasets["char_embed"].dtype == np.float16:
+            return "float16"
+        return "float32"
 
 
 def _dataset_names(file: h5py.File) -> list[str]:
@@ -199,18 +201,10 @@ def write_weights(
     with new_hdf5(path) as (file, target):
 
         def write(name: str, tensor: Tensor) -> None:
-            """Writes a dataset, in the type that the file has for it."""
-            # Stops early after a failed write, Ctrl-C or SIGTERM.
+            """Writes a dataset. Stops early after a failed write, Ctrl-C or SIGTERM."""
             if target.error is not None:
                 raise target.error
-            tensor = check_finite(f"the dataset {name}", tensor.detach()).contiguous().cpu()
-            if tensor.dtype == torch.bfloat16:  # numpy has no such type
-                tensor = tensor.float()
-            values = tensor.numpy()
-            stored_type = "float32" if is_lstm_bias(name) else dtype
-            if np.abs(values).max(initial=0.0) > np.finfo(stored_type).max:
-                raise BiLmError(f"the dataset {name} has values beyond {stored_type}")
-            write_dataset(file, name, values.astype(stored_type, copy=False), **compression)
+            write_dataset(file, name, _stored_values(name, tensor, dtype), **compression)
 
         file.attrs[_OPTIONS] = np.bytes_(json.dumps(options.to_dict()))
         for mapping in hdf5_mappings(options):
@@ -224,6 +218,21 @@ def write_weights(
                     "HDF5 cannot hold a word with the character NUL; leave out the softmax"
                 )
             write_strings(file, "softmax/words", softmax.words)
+
+
+def _stored_values(name: str, tensor: Tensor, dtype: str) -> np.ndarray:
+    """
+    Returns the values of a dataset in the type that a file of this `dtype` has for it. Raises
+    `BiLmError` if one of them is not finite, or too large for that type.
+    """
+    tensor = check_finite(f"the dataset {name}", tensor.detach()).contiguous().cpu()
+    if tensor.dtype == torch.bfloat16:  # numpy has no such type
+        tensor = tensor.float()
+    values = tensor.numpy()
+    stored_type = "float32" if is_lstm_bias(name) else dtype
+    if np.abs(values).max(initial=0.0) > np.finfo(stored_type).max:
+        raise BiLmError(f"the dataset {name} has values beyond {stored_type}")
+    return values.astype(stored_type, copy=False)
 
 
 def _check_options(file: h5py.File, options: BiLmOptions) -> None:

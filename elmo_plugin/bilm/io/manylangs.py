@@ -167,14 +167,15 @@ def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
         raise BiLmError(f"lexicon {path}: not UTF-8 ({error})") from None
     lines = text.rstrip("\n").split("\n")
     for line_number, line in enumerate(lines, start=1):
-        *tokens, row = line.strip().split("\t")
-        if len(tokens) > 1 or not row.isdecimal() or len(row) > _MAX_ROW_DIGITS:
+        fields = line.strip().split("\t")
+        row = fields[-1]
+        if len(fields) > 2 or not row.isdecimal() or len(row) > _MAX_ROW_DIGITS:
             raise BiLmError(
                 f"lexicon {path}, line {line_number}: expected token<TAB>row, got {line!r}"
             )
         token = "\u3000"
-        if tokens:
-            token = tokens[0]
+        if len(fields) == 2:
+            token = fields[0]
         rows[token] = int(row)
     for token in needed:
         if token not in rows:

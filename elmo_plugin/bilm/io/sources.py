@@ -99,8 +99,10 @@ class Card(NamedTuple):
         if self.training == _UNKNOWN:
             return ""
         _, _, text = self.training.partition("\n")
-        first_paragraph = " ".join(text.strip().partition("\n\n")[0].split())
-        return re.split(r"[:.;]\s", f"{first_paragraph} ", maxsplit=1)[0].strip()
+        first_paragraph, _, _ = text.strip().partition("\n\n")
+        in_one_line = " ".join(first_paragraph.split())
+        clauses = re.split(r"[:.;](?:\s|$)", in_one_line, maxsplit=1)
+        return clauses[0].strip()
 
 
 class Checkpoint(NamedTuple):
@@ -181,6 +183,11 @@ def _find(source: Source) -> AnyPath | ModelFiles:
     path = fetch(source)
     if not path.exists():
         path = _find_on_hub(source, path)
+    return _find_at(path)
+
+
+def _find_at(path: Path) -> AnyPath | ModelFiles:
+    """Does what `_find` does, for a path that exists."""
     if path.is_file() and path.suffix in (".hdf5", ".json"):  # one of the files of a pair
         path = path.parent
     if is_zip(path):
@@ -189,7 +196,7 @@ def _find(source: Source) -> AnyPath | ModelFiles:
     if path.is_dir() and not (path / CONFIG_NAME).is_file():
         expected = f"directory {path}: expected {CONFIG_NAME}, or {_PAIR} of one model"
         return _only_model([path], expected)
-    return path
+    return path  # the archive or the directory of a training
 
 
 def _only_model(folders: Sequence[AnyPath], expected: str) -> AnyPath | ModelFiles:

@@ -111,16 +111,21 @@ class ElmoEmbedder:
         Returns the vectors of each sentence. Sentences may be empty. A batch without any word
         leaves the state of a stateful biLM unchanged.
         """
-        if not self.elmo_bilm.elmo.stateful:
-            return [vectors.cpu().numpy() for vectors in self.bilm.embed(batch)]
+        if self.elmo_bilm.elmo.stateful:
+            return self._embed_from_state(batch)
+        return [vectors.cpu().numpy() for vectors in self.bilm.embed(batch)]
+
+    def _embed_from_state(self, batch: Sequence[Sequence[Word]]) -> list[np.ndarray]:
+        """Returns what `embed_batch` returns, computed from the state after the last batch."""
         character_ids = self.bilm.character_ids(batch)
         num_sentences, longest, _ = character_ids.shape
         if longest == 0:
             shape = (self.elmo_bilm.num_layers, 0, self.bilm.output_dim)
             return [np.zeros(shape, np.float32) for _ in range(num_sentences)]
         padded, mask = self._run(character_ids)
+        lengths = mask.sum(dim=1).tolist()
         embedded = []
-        for vectors, length in zip(padded, mask.sum(dim=1).tolist(), strict=True):
+        for vectors, length in zip(padded, lengths, strict=True):
             # A copy, because a view of a short sentence would keep its whole batch in memory.
             embedded.append(vectors[:, :length].clone().cpu().numpy())
         return embedded
