@@ -79,8 +79,8 @@ def allow_numpy_scalars_in_checkpoints() -> None:
     # in `SAFE_GLOBALS`. `__reduce__` begins with the private function by which pickle makes a numpy
     # number again.
     rebuild_scalar: Any = np.float64(0).__reduce__()[0]
-    numbers = np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"
-    dtype_classes = {type(np.dtype(code)) for code in numbers}
+    type_codes = np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"  # "?" is bool
+    dtype_classes = {type(np.dtype(code)) for code in type_codes}
     torch.serialization.add_safe_globals([rebuild_scalar, np.dtype, *dtype_classes])
 
 

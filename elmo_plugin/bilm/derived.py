@@ -47,6 +47,7 @@ class DerivedValues:
                 return False
         if _identities(parameters) != self._identities:
             return False
+        # The addresses are the same, so the views show the values that the weights have now.
         return [view.tobytes() for view in self._middle_views] == self._middle_bytes
 
     def get(

@@ -194,10 +194,11 @@ class BiLmNetwork(DerivingModule):
             Shape (batch, time, characters), without sentence boundaries, see `character_ids`. Rows
             of zeros after the last word are padding.
         state : `LstmState | None`
-            The state that an earlier call returned, to continue from as published implementations
-            do: row i of the batch starts where row i ended. `None` to start from zero.
+            The state that an earlier call returned: row i of the batch starts where row i ended,
+            as in the published implementations. `None` to start from zero.
         keep_state : `bool`
-            Whether to return the final state as well, after one more time step.
+            Whether to return the final state as well: the state after the boundary that each
+            direction reads last.
         boundaries : `bool`
             Whether the output includes the sentence boundaries; time is then longer by 2.
         precision, max_batch_tokens : `str | None`, `int | None`
@@ -219,8 +220,9 @@ class BiLmNetwork(DerivingModule):
             before = state.padded(len(lengths)).rows(slice(len(lengths)))
         settings = self.settings(precision, keep_state)
         if self._needs_gradients(settings, state):
-            # The requested precision: any other than float32 raises an error, even on a device
-            # that would fall back to float32 without gradients.
+            # Without gradients, a device that cannot compute in a precision falls back to float32.
+            # With gradients, the LSTM refuses any precision but float32, so that a training does
+            # not depend on the device: it gets the precision that was requested.
             settings = settings._replace(precision=get_precision(precision or self.precision))
             batch = find_words(character_ids, lengths)
             output = self.forward_batch(batch, settings, before, boundaries)

@@ -37,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=positive_int,
         default=1000,
-        help="for carry: a block has as few sentences as contain N words (default: %(default)s)",
+        help="for carry: a block ends with the sentence that brings it to N words (default: "
+        "%(default)s)",
     )
     parser.add_argument(
         "--per-sentence",

@@ -17,11 +17,11 @@ from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.encoders.recurrences import (
     InputProduct,
     SizedEncoder,
+    double_g_and_transpose,
     draw_mask,
     pack_rows,
     product,
     product_adder,
-    transposed_for_sigmoids,
 )
 
 
@@ -55,7 +55,7 @@ class HighwayLstmRecurrence(Function):
         """
         dim = weight.size(1)
         dtype = autocast_dtype(weight)
-        transposed = transposed_for_sigmoids(weight, activations).to(dtype)
+        transposed = double_g_and_transpose(weight, activations).to(dtype)
         cells, tanh_cells, hidden = activations.new_empty(3, len(activations), dim)
         cells[: batch_sizes[0]] = 0
         # Views of the rows of each time step.

@@ -212,7 +212,7 @@ class LstmRecurrence(Function):
         """
         dim = weight.size(2)
         dtype = autocast_dtype(weight)
-        transposed = transposed_for_sigmoids(weight, activations).to(dtype)
+        transposed = double_g_and_transpose(weight, activations).to(dtype)
         cells, tanh_cells, hidden = activations.new_empty(3, *activations.shape[:2], dim)
         cells[:, : batch_sizes[0]] = 0
         # Views of the rows of each time step.
@@ -295,16 +295,16 @@ class LstmRecurrence(Function):
         return d_gates, d_weight, None, None  # none for the batch sizes and the mask
 
 
-def transposed_for_sigmoids(weight: Tensor, activations: Tensor) -> Tensor:
+def double_g_and_transpose(weight: Tensor, gate_sums: Tensor) -> Tensor:
     """
-    Returns a transposed copy of an LSTM's recurrent weight, shape (..., dim, gates * dim), in which
-    the columns of g, the third gate, are doubled. Doubles g in `activations` too, in place. So one
-    sigmoid can activate all gates, because tanh(g) = 2 sigmoid(2 g) - 1.
+    Doubles g, the third gate, in the sums that the gates are activated from, in place, and returns
+    a transposed copy of the recurrent weight, shape (..., dim, gates * dim), with doubled columns
+    of g. So one sigmoid can activate all gates, because tanh(g) = 2 sigmoid(2 g) - 1.
     """
     dim = weight.size(-1)
     transposed = weight.transpose(-1, -2).clone(memory_format=torch.contiguous_format)
     transposed[..., 2 * dim : 3 * dim] *= 2
-    activations[..., 2 * dim : 3 * dim] *= 2
+    gate_sums[..., 2 * dim : 3 * dim] *= 2
     return transposed
 
 
@@ -410,14 +410,15 @@ def product(left: Tensor, right: Tensor, dtype: torch.dtype) -> Tensor:
 def product_adder(like: Tensor, dtype: torch.dtype) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
     """
     Returns a function of (sums, left, right) that adds `left @ right` to the sums in place, and
-    returns them. They must have the type and the number of dimensions of `like`, a matrix or a
-    batch of matrices. `right` must have the type `dtype`; `left` is converted to it for the
+    returns the sums. These are like `like`: they have its type, and are a matrix or a batch of
+    matrices as it is. `right` must have the type `dtype`; `left` is converted to it for the
     product.
     """
 
     def add_rounded_product(sums: Tensor, left: Tensor, right: Tensor) -> Tensor:
         return sums.add_(torch.matmul(left.to(dtype), right))
 
+    # torch's operations that multiply and add at once need all three in one type.
     if dtype != like.dtype:
         return add_rounded_product
     if like.dim() == 2:

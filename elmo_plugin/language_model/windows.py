@@ -342,9 +342,10 @@ def append_to_rows(
     rows: np.ndarray, positions: np.ndarray, items: np.ndarray, lengths: np.ndarray
 ) -> np.ndarray:
     """
-    Appends the next `lengths[i]` of `items`, shape (sum of lengths,), to row i of `rows`, shape
-    (rows, width), from `positions[i]` on; a negative position skips that many of its items. The
-    result, int32, is as wide as its longest row, with zeros after shorter rows.
+    Returns `rows`, shape (rows, width), with more items in each: row i gets the next `lengths[i]`
+    of `items`, shape (sum of lengths,), the first of them in column `positions[i]`. Items whose
+    column would be negative are left out. The result, int32, is as wide as its longest row, with
+    zeros after shorter rows.
     """
     old_width = rows.shape[1]
     width = max(old_width, (positions + lengths).max())
@@ -353,7 +354,8 @@ def append_to_rows(
     begin = 0  # where the row's items begin in `items`
     for row, (position, length) in enumerate(zip(positions, lengths, strict=True)):
         end = begin + length
-        skipped = min(length, max(0, -position))
-        longer[row, position + skipped : position + length] = items[begin + skipped : end]
+        first_column = max(position, 0)
+        end_column = max(position + length, 0)
+        longer[row, first_column:end_column] = items[end - (end_column - first_column) : end]
         begin = end
     return longer

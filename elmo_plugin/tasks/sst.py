@@ -177,7 +177,10 @@ class SstTreesReader(LabeledTextsReader):
             yield from self._read_texts(lines)
 
     def _read_texts(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, None]]:
-        """Yields the words and the label of each line of JSON."""
+        """
+        Yields the words and the label of each line of JSON, and `None` in place of the sentence
+        around a phrase: these texts are whole.
+        """
         for line in lines:
             fields = self.parse(line)
             words = self.words(line, fields, "text")

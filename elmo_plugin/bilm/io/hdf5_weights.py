@@ -190,7 +190,7 @@ def write_weights(
 ) -> None:
     """
     Writes a biLM's `state_dict()` so that every ELMo implementation can read it, as float32, or as
-    float16, compressed without loss. The biases of LSTMs are always float32, because AllenNLP adds
+    float16 with lossless compression. The biases of LSTMs are always float32, because AllenNLP adds
     1 to the forget gates' biases in the type of the file. After an error the file is incomplete,
     so give a temporary one. Raises `BiLmError` (without the file's name) if a value or a word
     cannot be written, and `OSError` if the file cannot.
@@ -201,7 +201,10 @@ def write_weights(
     with new_hdf5(path) as (file, target):
 
         def write(name: str, tensor: Tensor) -> None:
-            """Writes a dataset. Stops early after a failed write, Ctrl-C or SIGTERM."""
+            """
+            Writes a dataset, unless an earlier write failed, or Ctrl-C or SIGTERM came: HDF5 does
+            not stop for these, and `target` keeps them as its `error`.
+            """
             if target.error is not None:
                 raise target.error
             write_dataset(file, name, _stored_values(name, tensor, dtype), **compression)

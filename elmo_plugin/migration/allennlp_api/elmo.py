@@ -174,7 +174,8 @@ class Elmo(nn.Module):
         self._has_cached_vocab = vocab_to_cache is not None
         self._keep_sentence_boundaries = keep_sentence_boundaries
         self._dropout = nn.Dropout(dropout)
-        # AllenNLP's class has this list too. Here only its length is read, see `_mixes`.
+        # AllenNLP's class has this list too. Here it only says how many mixes there are: `_mixes`
+        # looks them up by name, as a script may have replaced one.
         self._scalar_mixes: list[nn.Module] = []
         for number in range(num_output_representations):
             mix = AllenNlpScalarMix(

@@ -123,7 +123,7 @@ def _indexer_of_arrays(arrays: list[str], indexer_names: Collection[str]) -> str
     """
     found: set[str] = set()
     for array in arrays:
-        makers = {name for name in indexer_names if f"{array}-".startswith(f"{name}-")}
+        makers = {name for name in indexer_names if array == name or array.startswith(f"{name}-")}
         if not makers:
             return None
         found |= makers

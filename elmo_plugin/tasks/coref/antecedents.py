@@ -76,16 +76,22 @@ class AntecedentScorer(nn.Module):
         Returns the scores of the spans before each span, the nearest one first, of shape
         (spans, max_antecedents) or less for fewer spans; `-inf` if there is none.
 
-        The vectors of the spans, in their order in the document, have the shape (spans, span_dim),
-        the numbers of their speakers (spans,), and the index of the genre (). An unknown genre,
-        `num_genres`, has a vector of zeros.
+        # Parameters
+
+        spans : `Tensor`
+            The vectors of the spans in their order in the document, of shape (spans, span_dim).
+        speakers : `Tensor`
+            The number of each span's speaker, of shape (spans,).
+        genre : `Tensor`
+            The index of the genre, of shape (). An unknown genre, `num_genres`, has a vector of
+            zeros.
         """
         # The first layer is a sum over the parts of a pair.
         weights = self.first_layer.weight.split(self._sizes, dim=1)
         span_weight, antecedent_weight, product_weight, feature_weight = weights
         from_spans = functional.linear(spans, span_weight, self.first_layer.bias)
         from_antecedents = functional.linear(spans, antecedent_weight)  # Shape: (spans, hidden_dim)
-        # The last span has all others before it. A single span gets one column, of a missing one.
+        # The last span has all others before it. For a single span there is one column, of -inf.
         num_antecedents = min(self._max_antecedents, max(len(spans) - 1, 1))
         index = torch.arange(len(spans), device=spans.device)
         scores = []
@@ -98,8 +104,8 @@ class AntecedentScorer(nn.Module):
             features = self._features(distances, same_speaker, genre)
             hidden = hidden + functional.linear(features, feature_weight)
             pairs = self.further_layers(hidden).squeeze(-1)  # Shape: (candidates, block)
-            index_among_candidates = index[block] - candidates.start
-            scores.append(_nearest_first(pairs, index_among_candidates, num_antecedents))
+            block_among_candidates = index[block] - candidates.start
+            scores.append(_nearest_first(pairs, block_among_candidates, num_antecedents))
         return torch.cat(scores)  # Shape: (spans, num_antecedents)
 
     def _features(self, distances: Tensor, same_speaker: Tensor, genre: Tensor) -> Tensor:

@@ -411,14 +411,14 @@ class NerPredictor(SentencePredictor):
 
 
 def _add_characters(entities: Iterable[JsonDict], instance: Instance) -> None:
-    """Adds to each entity its characters in the text as typed, and its text there."""
+    """Adds to each entity where it begins and ends in the text as typed, and its text there."""
     text, places = typed_places(instance)
     for entity in entities:
         start, _ = places[entity["start_word"]]
         _, end = places[entity["end_word"] - 1]
         entity["start_char"] = start
         entity["end_char"] = end
-        entity["characters"] = [start, end]
+        entity["characters"] = [start, end]  # the same as a pair, as in other tasks' outputs
         entity["text"] = text[start:end]
 
 

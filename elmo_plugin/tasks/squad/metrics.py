@@ -109,6 +109,7 @@ def read_predictions(path: str) -> Mapping[str, str]:
     Reads a JSON object with the answer to each question, by its id. Raises `ConfigurationError`,
     naming the file, if it is something else.
     """
+    # An answer may contain byte order marks, as its passage does.
     text = "".join(line.text for line in read_text_lines(path, keep_marks=True))
     with as_configuration_error():
         predictions = parse_json(text, path)
