@@ -243,8 +243,8 @@ def test_entities_are_read_from_the_brackets_of_conll2012(tmp_path: Path) -> Non
     text += row("-LRB-", "*") + "\n" + row("Oslo", "(GPE)") + "\n#end document\n"
     examples, _ = read("ner", tmp_path / "f.conll", text)
     assert [(list(each.words), list(each.tags), each.document) for each in examples] == [
-        (["Ola", "Bay", "("], ["B-PER", "I-PER", "O"], "nw/a"),
-        (["Oslo"], ["B-GPE"], "nw/a"),
+        (["Ola", "Bay", "("], ["B-PER", "I-PER", "O"], None),
+        (["Oslo"], ["B-GPE"], None),  # the only document
     ]
 
 
