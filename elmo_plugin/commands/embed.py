@@ -28,7 +28,7 @@ from elmo_plugin.common.files import target_of
 from elmo_plugin.common.streams import show
 
 if TYPE_CHECKING:
-    from elmo_plugin.embed_files.chunks import Record
+    from elmo_plugin.embed_files import Record
 
 NEEDS = "torch"
 _TABLE = re.compile(r"\.(csv|xlsx|xlsm|parquet|arrow|feather)(\.gz|\.zst)?$", re.IGNORECASE)
@@ -283,7 +283,7 @@ def _records_of_table(args: argparse.Namespace) -> "list[Record]":
 
     # First, because it says how to install AllenNLP if that is missing.
     import_all_plugins("elmo embed TABLE")
-    from elmo_plugin.embed_files.chunks import Record
+    from elmo_plugin.embed_files import Record
     from elmo_plugin.importers import Report, read_text_column
 
     report = Report(args.text)

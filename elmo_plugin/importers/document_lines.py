@@ -32,7 +32,7 @@ def sentences_of_document(
         furthest = max([reached, *(entity.end for entity in here)])
         place = f"{name}, line {number}"
         if not line.strip():
-            pass  # it has no words
+            pass  # a blank line
         elif reached > start or furthest > end:
             report.leave_out("with entities in several lines", place)
         elif _has_pieces(start, end, in_pieces):

@@ -74,7 +74,7 @@ class TaggedText:
 
 @dataclass(frozen=True)
 class Form:
-    """A form of text: how it is recognized and read, and what is said of it."""
+    """A form of text: how it is recognized and read, and a description for the report."""
 
     has: Callable[[TaggedText], bool]
     read: Callable[[TaggedText], Sentences]

@@ -12,7 +12,7 @@ _TYPES = ("type", "label", "entity", "tag")
 
 
 class SpanEnds(Enum):
-    """What the end of an entity is, in words for a report."""
+    """The end of an entity in a file, in words for a report."""
 
     LAST_WORD = "the end is its last word"
     NEXT_WORD = "the end is the word behind it"
@@ -61,7 +61,7 @@ def _span_of(item: Any) -> WordSpan | None:
 
 def find_ends(sentences: Iterable[tuple[Sequence[str], Any]]) -> SpanEnds:
     """
-    Returns what the end of an entity is. An entity that ends where it begins, or behind the
+    Returns how entities end. An entity that ends where it begins, or behind the
     sentence, shows it. Without such entities, lists (as GLiNER's) end in their last word, and
     objects (as SpERT's) do not.
     """

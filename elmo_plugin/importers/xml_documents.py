@@ -37,7 +37,7 @@ def sentences_of_xml(
 ) -> Iterator[TaggedSentence]:
     """
     Yields the sentences of a document, with entities in BIO. Raises `ConfigurationError`, naming
-    the file, if it is no XML, or has no entities.
+    the file, if it is no XML, or without entities.
     """
     try:
         root = ElementTree.fromstring(text)
