@@ -5,11 +5,15 @@ the same command again: it continues, and writes the same file.
     elmo embed text.txt vectors.hdf5 --bilm original --top
     elmo embed proteins.fasta vectors.h5 --bilm seqvec --sum
     elmo embed - vectors.csv --tokenizer spacy < text.txt
+    elmo embed reviews.csv vectors.npz --column text --tokenizer spacy
 """
 
 import argparse
 import os
+import re
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from elmo_plugin.commands.options import (
     OutputPath,
@@ -23,7 +27,11 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import target_of
 from elmo_plugin.common.streams import show
 
+if TYPE_CHECKING:
+    from elmo_plugin.embed_files import Record
+
 NEEDS = "torch"
+_TABLE = re.compile(r"\.(csv|xlsx|xlsm|parquet|arrow|feather)(\.gz|\.zst)?$", re.IGNORECASE)
 LAYERS = {
     "all": "all layers: (layers, words, dim)",
     "top": "the top layer: (words, dim)",
@@ -40,7 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         type=TextPattern,
         help="one sentence per line, or proteins in .fasta, .fa or .faa (plain, .gz or .zst); "
-        "- for standard input; with --dask a quoted pattern of files",
+        "or a table with a column of texts, or of words, as .csv or .xlsx; - for standard input; "
+        "with --dask a quoted pattern of files",
     )
     parser.add_argument(
         "output",
@@ -101,7 +110,13 @@ def _add_text(group: argparse._ArgumentGroup) -> None:
         default=100_000,
         help="refuse a line with more words (default: %(default)s)",
     )
-    add_shared(group, "--tokenizer", "--language", "--column")
+    add_shared(group, "--tokenizer", "--language")
+    group.add_argument(
+        "--column",
+        metavar="COLUMN",
+        help="the column of texts in a table, by its name or its number from 0; or the number of "
+        "the column of words, where blank lines end sentences, and spaces in words become _",
+    )
 
 
 def _add_file(group: argparse._ArgumentGroup) -> None:
@@ -171,6 +186,8 @@ def check_arguments(args: argparse.Namespace) -> None:
     given = [source for source in (args.bilm, args.options_file, args.mix) if source is not None]
     if len(given) > 1:
         raise BiLmError("give one biLM: --bilm, --options-file and --weight-file, or --mix")
+    if args.dask is not None and _has_table(args):
+        raise BiLmError("--dask: expected texts with a sentence in each line, got a table")
 
 
 def outputs(args: argparse.Namespace) -> list[OutputPath]:
@@ -212,7 +229,7 @@ def run(args: argparse.Namespace) -> None:
         pooling=args.pooling,
         trust=args.trust,
         max_words=args.max_words,
-        column=args.column,
+        column=_number_of_column(args),
     )
     output = _output(args)
     if args.dask is not None:
@@ -228,6 +245,9 @@ def run(args: argparse.Namespace) -> None:
         )
         show(f"{output} has {len(files)} files")
         return
+    records = None
+    if _has_table(args):
+        records = _records_of_table(args)
     is_new = embed_file(
         args.text,
         output,
@@ -236,11 +256,43 @@ def run(args: argparse.Namespace) -> None:
         workers=args.workers,
         devices=args.device,
         source_format=args.input_format,
+        records=records,
     )
     if is_new:
         show(f"wrote {output}")
     else:
         show(f"{output} is already complete")
+
+
+def _has_table(args: argparse.Namespace) -> bool:
+    """Returns whether TEXT is a table by its name, or as the name of its column says."""
+    has_name = args.column is not None and not args.column.lstrip("-").isdecimal()
+    return has_name or _TABLE.search(args.text) is not None
+
+
+def _number_of_column(args: argparse.Namespace) -> int | None:
+    """Returns the number of the column of words, if TEXT is no table with a column of texts."""
+    if args.column is None or _has_table(args):
+        return None
+    return int(args.column)
+
+
+def _records_of_table(args: argparse.Namespace) -> "list[Record]":
+    """Reads the texts of a table as `elmo import` does, and prints its findings."""
+    from elmo_plugin.archives import import_all_plugins
+
+    # First, because it says how to install AllenNLP if that is missing.
+    import_all_plugins("elmo embed TABLE")
+    from elmo_plugin.embed_files import Record
+    from elmo_plugin.importers import Report, read_text_column
+
+    report = Report(args.text)
+    records = []
+    for row in read_text_column(args.text, args.column, report):
+        records.append(Record(row.text, f"{args.text}, {row.place}", len(row.text.encode())))
+    for line in report.lines("rows"):
+        show(line, file=sys.stderr)
+    return records
 
 
 def _output(args: argparse.Namespace) -> str:

@@ -198,12 +198,6 @@ _SHARED: dict[str, dict[str, Any]] = {
         "type": OutputPath,
         "help": "write the result as JSON to this file; - for standard output",
     },
-    "--column": {
-        "metavar": "N",
-        "type": int,
-        "help": "read a table: the number of the column of words, from 0; blank lines end "
-        "sentences, and spaces in words become _",
-    },
     "--cache": {
         "metavar": "DIR",
         "help": "folder for prepared text and vectors that later calls reuse "

@@ -68,8 +68,7 @@ def read_chunks(
     has_proteins: bool = False,
 ) -> Iterator[Chunk]:
     """
-    Reads a file, or standard input, in chunks, and updates the digest with its sentences. A chunk
-    ends with the record that makes it at least this long, whatever follows. Raises `BiLmError` if a
+    Reads a file, or standard input, in chunks, as `chunks_of` makes them. Raises `BiLmError` if a
     line is not UTF-8 text, a compressed file is damaged, or the text is a table without a `column`
     of words.
     """
@@ -80,26 +79,34 @@ def read_chunks(
         name = source
         lines = read_lines(source)
     if has_proteins:
-        all_records = _proteins(name, lines)
+        records = _proteins(name, lines)
     else:
-        all_records = _lines(name, lines, column)
+        records = _lines(name, lines, column)
+    yield from chunks_of(records, chunk_size, digest)
+
+
+def chunks_of(records: Iterable[Record], chunk_size: int, digest: blake2b) -> Iterator[Chunk]:
+    """
+    Yields records in chunks, and updates the digest with their texts. A chunk ends with the record
+    that makes it at least this long, whatever follows.
+    """
     number = 0
     size = 0
-    records: list[Record] = []
-    for record in all_records:
+    chunk: list[Record] = []
+    for record in records:
         content = f"{record.text}\n"
-        if has_proteins:
+        if record.name:
             content = f"{record.name} {content}"
         digest.update(content.encode())
-        records.append(record)
+        chunk.append(record)
         size += record.size + _RECORD_BYTES
         if size >= chunk_size:
-            yield Chunk(number, records)
+            yield Chunk(number, chunk)
             number += 1
             size = 0
-            records = []
-    if records:
-        yield Chunk(number, records)
+            chunk = []
+    if chunk:
+        yield Chunk(number, chunk)
 
 
 def _lines(name: str, lines: Iterable[bytes], column: int | None) -> Iterator[Record]:

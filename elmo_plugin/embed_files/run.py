@@ -20,8 +20,10 @@ from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.embed_files.chunks import (
     Chunk,
+    Record,
     check_description,
     chunk_path,
+    chunks_of,
     read_chunks,
     unfinished_chunks,
 )
@@ -59,6 +61,7 @@ class _Work:
     devices: Sequence[str]
     output_format: str
     description: dict[str, Any]  # how the vectors are made, without the digest of the text
+    size: int | None  # the bytes of the text or the residues of proteins, if known
 
 
 def embed_file(
@@ -70,6 +73,7 @@ def embed_file(
     devices: Sequence[str] = ("cpu",),
     show_progress: bool = True,
     source_format: str | None = None,
+    records: Iterable[Record] | None = None,
 ) -> bool:
     """
     Embeds each line of a text, or each protein of FASTA. Until the output is complete, its chunks
@@ -80,7 +84,8 @@ def embed_file(
     input. `source_format` is "text", or "fasta" for proteins; `output_format` is one of
     `OUTPUT_FORMATS`. By default they follow from the suffixes of the files. `workers` is the number
     of processes that embed, by default one for each of the devices, "cpu", "cuda" or "cuda:N". The
-    output does not depend on it.
+    output does not depend on it. `records` are the texts of a source that was read already, such as
+    a column of a table; they take the place of its lines.
 
     Returns false if the output was complete already. Raises `BiLmError` if an argument is wrong,
     the text is not UTF-8, or the output or its chunks were made with other arguments; `OSError` if
@@ -88,7 +93,7 @@ def embed_file(
     """
     output = Path(output)
     output_format = _format_of(output, output_format)
-    work = _prepare(str(source), settings, output_format, workers, devices, source_format)
+    work = _prepare(str(source), settings, output_format, workers, devices, source_format, records)
     if is_special(output):  # such as standard output: it gets the whole file at the end
         with atomic_write(output) as file:
             return _write_output(file, work, show_progress)
@@ -102,6 +107,7 @@ def _prepare(
     workers: int | None,
     devices: Sequence[str],
     source_format: str | None,
+    records: Iterable[Record] | None,
 ) -> _Work:
     """Checks the arguments of `embed_file`, and loads the biLM."""
     if source_format is None:
@@ -125,13 +131,19 @@ def _prepare(
         "device": kind_of_device,
     }
     digest = blake2b(digest_size=16)
-    chunks = read_chunks(
-        source, embedder.chunk_size(has_proteins), digest, settings.column, has_proteins
-    )
+    chunk_size = embedder.chunk_size(has_proteins)
+    chunks: Iterable[Chunk]
+    if records is None:
+        chunks = read_chunks(source, chunk_size, digest, settings.column, has_proteins)
+    else:
+        chunks = chunks_of(records, chunk_size, digest)
     if settings.keys == "sentence":
         chunks = (check_keys(chunk) for chunk in chunks)
     if output_format == "npz":
         chunks = (check_member_names(chunk) for chunk in chunks)
+    size = None
+    if records is None:
+        size = _size(source, has_proteins, settings.column)
     return _Work(
         source=source,
         chunks=chunks,
@@ -142,6 +154,7 @@ def _prepare(
         devices=devices,
         output_format=output_format,
         description=description,
+        size=size,
     )
 
 
@@ -169,7 +182,7 @@ def _write_chunks(folder: Path, work: _Work, show_progress: bool) -> list[Path]:
     paths: list[Path] = []
     with progress_bar(
         desc="embedding",
-        total=_size(work.source, work.has_proteins, settings.column),
+        total=work.size,
         unit=unit,
         unit_scale=True,
         smoothing=0,

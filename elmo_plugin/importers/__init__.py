@@ -10,10 +10,12 @@ from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.squad import read_questions, read_scored_squad
 from elmo_plugin.importers.srl import read_scored_srl
 from elmo_plugin.importers.tables import read_table
+from elmo_plugin.importers.text_column import TEXT_NAMES, read_text_column
 from elmo_plugin.importers.untagged import read_untagged
 
 __all__ = [
     "IMPORTERS",
+    "TEXT_NAMES",
     "ImportOptions",
     "ImportedData",
     "Report",
@@ -26,6 +28,7 @@ __all__ = [
     "read_scored_squad",
     "read_scored_srl",
     "read_table",
+    "read_text_column",
     "read_untagged",
     "write_data",
 ]

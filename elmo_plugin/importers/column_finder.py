@@ -114,7 +114,16 @@ class ColumnFinder:
         classes = [column for column in likely if self._has_word_classes(column)]
         if len(self._columns) > 2 and first in classes and len(classes) < len(likely):
             raise self._ambiguous("word", others)
-        return first
+        return self._as_written(first, likely)
+
+    def _as_written(self, words: int, others: Sequence[int]) -> int:
+        """Returns the column of the words, or the one that has them with their capitals."""
+        for column in others:
+            values = self._columns[column]
+            in_small_letters = [value.lower() for value in values]
+            if in_small_letters == self._columns[words] and in_small_letters != values:
+                return column
+        return words
 
     def _ambiguous(self, what: str, columns: Sequence[int]) -> ConfigurationError:
         """Returns an error that lists the columns which may be meant, or says that none may."""

@@ -76,10 +76,9 @@ def _shown(path: Path) -> str:
 
 def _nothing_left(file: str, importer: TaskImporter[Any], report: Report) -> str:
     """Returns the message that all examples of a file were left out, and for which reasons."""
-    reasons = "; ".join(f"{len(places):,} {reason}" for reason, places in report.left_out.items())
     message = f"{file}: no {importer.examples} in this file"
-    if reasons:
-        message += f" that can be used: {reasons}"
+    if report.left_out:
+        message += f" that can be used: {report.reasons()}"
     return message
 
 

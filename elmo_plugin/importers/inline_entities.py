@@ -1,4 +1,4 @@
-"""Entities as elements of XML in a text, such as the ENAMEX of MUC and of OntoNotes."""
+"""Entities as elements of XML in lines of text: the ENAMEX of MUC and of OntoNotes, or others."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,6 +13,8 @@ from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 _MUC = re.compile(r"<(?:ENAMEX|NUMEX|TIMEX)\s[^>]*\bTYPE=", re.IGNORECASE)
 _TAG = re.compile(r"<(?P<end>/)?(?P<name>[A-Za-z]\w*)(?P<attributes>\s[^<>]*)?>")
 _TYPE = re.compile(r"\bTYPE=[\"']?([\w.:-]+)", re.IGNORECASE)
+_ELEMENT = re.compile(r"<(?P<name>[A-Za-z]\w*)(\s[^<>]*)?>[^<>]+</(?P=name)>")
+_LEAST_SHARE = 0.25  # of the lines with an element, if they are not MUC's
 _ONTONOTES = "<DOC DOCNO="
 _NOT_SPACES = re.compile(r"\S+")
 
@@ -22,18 +24,29 @@ def has_inline_entities(text: str) -> bool:
     return _MUC.search(text) is not None
 
 
+def has_inline_elements(lines: Sequence[str]) -> bool:
+    """Returns whether lines are texts, and some of them have an element with text in it."""
+    filled = [line for line in lines if line.strip()]
+    if not filled or any("\t" in line for line in filled):
+        return False
+    with_elements = [line for line in filled if _ELEMENT.search(line)]
+    return len(with_elements) >= _LEAST_SHARE * len(filled)
+
+
 def inline_sentences(
     lines: Sequence[str], tokenizer: RawTextTokenizer, report: Report
 ) -> Iterator[TaggedSentence]:
     """
     Yields the text of each line. OntoNotes has spaces between words; other texts become words by
-    the tokenizer. Lines with nested entities, or with entities within words, are left out.
+    the tokenizer. Lines with nested entities, or with entities within words, are left out. Of MUC's
+    elements the type is an attribute; that of others is their name, if they have no such attribute.
     """
+    is_muc = any(_MUC.search(line) for line in lines)
     has_spaces = any(line.startswith(_ONTONOTES) for line in lines)
     for number, line in enumerate(lines, start=1):
         place = f"line {number}"
         try:
-            text, entities = _without_elements(line)
+            text, entities = _without_elements(line, is_muc)
             if not text.strip():
                 continue
             if has_spaces:
@@ -50,7 +63,7 @@ def _word(match: re.Match[str]) -> Word:
     return Word(unescape_word(match[0]), match.start(), match.end())
 
 
-def _without_elements(line: str) -> tuple[str, list[Entity]]:
+def _without_elements(line: str, is_muc: bool) -> tuple[str, list[Entity]]:
     """Returns the text of a line without its elements, and the entities that these mark."""
     text = ""
     entities = []
@@ -60,11 +73,11 @@ def _without_elements(line: str) -> tuple[str, list[Entity]]:
     for tag in _TAG.finditer(line):
         text += unescape(line[end_of_last : tag.start()])
         end_of_last = tag.end()
-        found = _TYPE.search(tag["attributes"] or "")
-        if found:
+        new_kind = _kind_of(tag, is_muc)
+        if new_kind:
             if kind:
                 raise Unusable("with entities that overlap", f"{tag[0]!r} is inside of another")
-            kind = found[1]
+            kind = new_kind
             start = len(text)
         elif tag["end"] and kind:
             entities.append(Entity(start, len(text), kind))
@@ -73,3 +86,13 @@ def _without_elements(line: str) -> tuple[str, list[Entity]]:
     if kind:
         raise Unusable("with entities that end in another line", f"the one of type {kind}")
     return text, entities
+
+
+def _kind_of(tag: re.Match[str], is_muc: bool) -> str:
+    """Returns the type of the entity that a tag begins, or nothing."""
+    found = _TYPE.search(tag["attributes"] or "")
+    if found:
+        return found[1]
+    if is_muc or tag["end"]:
+        return ""
+    return tag["name"]

@@ -38,6 +38,10 @@ class Report:
         """The number of examples that were left out for any reason."""
         return sum(len(places) for places in self.left_out.values())
 
+    def reasons(self) -> str:
+        """Returns how many examples were left out for each reason."""
+        return "; ".join(f"{len(places):,} {why}" for why, places in self.left_out.items())
+
     def lines(self, examples: str) -> Iterator[str]:
         """Yields the findings, and a line for each reason to leave `examples` out."""
         for finding in self.findings:

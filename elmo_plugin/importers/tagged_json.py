@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.cells import list_in_cell
 from elmo_plugin.importers.column_names import ENTITY_NAMES, WORD_CLASS_NAMES, WORD_NAMES
+from elmo_plugin.importers.document_sentences import has_sentences, records_of_sentences
 from elmo_plugin.importers.entity_places import Word, entities_of, sentence_of_places, words_of_text
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.rejected import is_rejected
 from elmo_plugin.importers.report import Report, Unusable
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.importers.word_spans import SpanEnds, find_ends, spans_of, tags_of_spans
 from elmo_plugin.tasks.ner.tags import parse_tags
 from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 
@@ -53,11 +55,17 @@ def sentences_of_records(
     Raises `ConfigurationError`, naming file and place, if no such keys are found, or if tags are
     numbers without names.
     """
-    all_records = [_with_data_of_label_studio(record) for record in records]
+    all_records: list[Record] = []
+    for record in records:
+        if has_sentences(record):
+            all_records.extend(records_of_sentences(record))
+        else:
+            all_records.append(_with_data_of_label_studio(record))
     if not all_records:
         return
     keys = find_keys(all_records, options)
     report.took(f"JSON: words or text in {keys.words!r}, tags or entities in {keys.tags!r}")
+    spans = _find_spans(all_records, keys, report)
     for record in all_records:
         if is_rejected(record.fields):
             report.leave_out("that an annotator rejected", record.place)
@@ -65,9 +73,46 @@ def sentences_of_records(
             report.leave_out("that nobody annotated", record.place)
         else:
             try:
-                yield _sentence(record, keys, options.labels, tokenizer)
+                if spans is None:
+                    yield _sentence(record, keys, options.labels, tokenizer)
+                else:
+                    yield _sentence_of_spans(record, keys, spans)
             except Unusable as error:
                 report.leave_out(error.reason, f"{record.place} ({error})")
+
+
+def _find_spans(records: Sequence[Record], keys: Keys, report: Report) -> SpanEnds | None:
+    """
+    Returns how the entities of lists of words end, if they are given by the numbers of words, and
+    `None` for tags and for texts.
+    """
+    sentences = []
+    num_spans = 0
+    for record in records:
+        words = list_in_cell(record.fields.get(keys.words))
+        items = list_in_cell(record.fields.get(keys.tags)) or []
+        spans = spans_of(words, items)
+        if spans is None:
+            return None
+        num_spans += len(spans)
+        sentences.append((words, items))
+    if not num_spans:
+        return None
+    ends = find_ends(sentences)
+    report.took(f"entities by the numbers of their words, {ends.value}")
+    return ends
+
+
+def _sentence_of_spans(record: Record, keys: Keys, ends: SpanEnds) -> TaggedSentence:
+    """Returns the sentence of a record whose entities are given by the numbers of words."""
+    words = list_in_cell(record.fields[keys.words])
+    items = list_in_cell(record.fields.get(keys.tags)) or []
+    tags = tags_of_spans(words, spans_of(words, items) or [], ends)
+    document = record.fields.get("document")
+    if not isinstance(document, str):
+        document = None
+    bare = [word.strip(" ") for word in words]
+    return TaggedSentence([record.place] * len(words), bare, tags, document)
 
 
 def _with_data_of_label_studio(record: Record) -> Record:
@@ -110,7 +155,8 @@ def _find_words(known: Mapping[str, Any]) -> str | None:
         for key, value in known.items():
             if key.lower() != name:
                 continue
-            if is_list_of(list_in_cell(value), str):
+            items = list_in_cell(value)
+            if items and is_list_of(items, str):
                 return key
             if isinstance(value, str):
                 texts.append(key)

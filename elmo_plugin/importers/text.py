@@ -14,6 +14,7 @@ from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.files import read_bytes
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
+from elmo_plugin.importers.latin_encodings import latin_encodings
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
 
@@ -134,16 +135,24 @@ def _guess_encoding(file: str, content: bytes) -> str:
     Returns the encoding of a text that is not UTF-8. Raises `ConfigurationError`, naming the file
     and the option, if it may be in several, as letters such as ş and ž have the same byte.
     """
-    western = content.decode(_WESTERN, "replace")
-    if not _NOT_WESTERN.search(western):
-        return _WESTERN
-    matches = from_bytes(content, cp_isolation=_OTHER_ENCODINGS)
-    likely = [match for match in matches if not _SYMBOL_IN_WORD.search(str(match))]
-    if not likely:
-        raise ConfigurationError(f"{file}: not UTF-8 text; --encoding names another, as cp1252")
-    encodings = [match.encoding for match in likely if match.chaos == likely[0].chaos]
+    encodings = latin_encodings(content) or _encodings_of_any_script(file, content)
     if len(encodings) > 1:
         raise ConfigurationError(
             f"{file}: not UTF-8 text, and it may be {' or '.join(encodings)}; --encoding names one"
         )
     return encodings[0]
+
+
+def _encodings_of_any_script(file: str, content: bytes) -> list[str]:
+    """
+    Returns the likely encodings of a text that is in no language of Latin letters that we know.
+    Raises `ConfigurationError` if there is none.
+    """
+    western = content.decode(_WESTERN, "replace")
+    if not _NOT_WESTERN.search(western):
+        return [_WESTERN]
+    matches = from_bytes(content, cp_isolation=_OTHER_ENCODINGS)
+    likely = [match for match in matches if not _SYMBOL_IN_WORD.search(str(match))]
+    if not likely:
+        raise ConfigurationError(f"{file}: not UTF-8 text; --encoding names another, as cp1252")
+    return [match.encoding for match in likely if match.chaos == likely[0].chaos]

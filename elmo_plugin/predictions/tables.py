@@ -5,12 +5,10 @@ from collections.abc import Iterator, Sequence
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.task_cards import TaskCard
-from elmo_plugin.importers import ImportOptions, Report, read_table, read_untagged
+from elmo_plugin.importers import TEXT_NAMES, ImportOptions, Report, read_table, read_untagged
 from elmo_plugin.predictions.inputs import Input, input_of_item, input_of_texts
 
 logger = get_logger(__name__)
-
-_TEXT_NAMES = ("text", "sentence", "document", "review", "tweet", "comment", "content")
 
 
 def inputs_of_table(file: str, task: TaskCard) -> Iterator[Input]:
@@ -52,7 +50,7 @@ def _named_columns(header: Sequence[str], task: TaskCard) -> list[int]:
     if all(name in found for name in task.text_names):
         return [found.index(name) for name in task.text_names]
     if len(task.texts) == 1:
-        for name in _TEXT_NAMES:
+        for name in TEXT_NAMES:
             if name in found:
                 return [found.index(name)]
     return []

@@ -20,7 +20,7 @@ EXCEPTIONS = {  # a command's option that differs from the same option of others
     ("import", "-o"): "it writes a folder that must not be there",
     ("import", "--output"): "it writes a folder that must not be there",
     ("import", "--dry-run"): "nothing is trained",
-    ("embed", "--column"): "the words of a table are all that it reads",
+    ("embed", "--column"): "texts are all that it reads of a table, so their column needs no role",
     ("import", "--language"): "only texts with marked characters are split",
     ("new", "--language"): "it also splits raw text into sentences",
     ("port", "--trust"): "Jsonnet may read files",

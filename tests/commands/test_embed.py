@@ -52,6 +52,32 @@ def test_the_default_vectors_are_the_mean_of_the_layers_of_base(
             assert arrays.files == list("012345") and arrays["2"].shape == (0, 512)
 
 
+def test_a_column_of_a_table_is_embedded_as_the_lines_of_a_text(
+    files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "".join(f'{number};"{line}"\n' for number, line in enumerate(LINES))
+    (tmp_path / "t.csv").write_text("Nr;Satz\n" + rows, encoding="utf-8")
+    (tmp_path / "t.txt").write_text("\n".join(LINES) + "\n", encoding="utf-8")
+    for source, output in (("t.csv", "csv.npz"), ("t.txt", "txt.npz"), ("t.csv", "csv.npz")):
+        embed(monkeypatch, tmp_path / source, tmp_path / output, *files)
+    with np.load(tmp_path / "csv.npz") as found, np.load(tmp_path / "txt.npz") as expected:
+        assert found.files == expected.files
+        for name in found.files:
+            np.testing.assert_array_equal(found[name], expected[name])
+
+
+def test_a_column_that_a_table_lacks_and_tables_on_a_cluster_are_errors(
+    files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.csv").write_text("a,b\nIt rained.,It is wet.\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="'a' and 'b', got 'c'"):
+        embed(monkeypatch, tmp_path / "t.csv", tmp_path / "o.npz", "--column", "c", *files)
+    with pytest.raises(ConfigurationError, match="'a' and 'b' may all have the texts; --column"):
+        embed(monkeypatch, tmp_path / "t.csv", tmp_path / "o.npz", *files)
+    with pytest.raises(ConfigurationError, match="--dask: expected texts"):
+        embed(monkeypatch, tmp_path / "t.csv", tmp_path / "o", "--dask", "tcp://h", *files)
+
+
 @pytest.mark.parametrize("output", [[], ["a.npz", "-o", "b.npz"]])
 def test_naming_no_output_or_several_is_an_error(
     output: list[str], text: Path, monkeypatch: pytest.MonkeyPatch

@@ -180,7 +180,7 @@ def _kind_of_rows(rows: Sequence[str], has_blank_lines: bool) -> str:
         return BETWEEN_TABS
     fields = [row.split() for row in rows]
     have_one_width = all(len(each) == len(fields[0]) for each in fields)
-    if have_one_width and _are_words_with_tags(rows, fields):
+    if have_one_width and _are_words_with_tags(rows, fields, has_blank_lines):
         return "columns of words and tags"
     if have_one_width and has_blank_lines and _are_words_with_ends(fields):
         return "columns, a word in each line"
@@ -201,16 +201,46 @@ def _have_header_and_separators(rows: Sequence[str]) -> bool:
     """Returns whether the first row is a header, and the same separator is in all rows."""
     if len(rows) < 2 or not _HEADER.fullmatch(rows[0]):
         return False
-    has_commas = all("," in row for row in rows)
-    has_semicolons = all(";" in row for row in rows)
-    return has_commas or has_semicolons
+    return _are_below_header(rows[1:], ",") or _are_below_header(rows[1:], ";")
 
 
-def _are_words_with_tags(rows: Sequence[str], fields: Sequence[Sequence[str]]) -> bool:
+def _are_words_with_tags(
+    rows: Sequence[str], fields: Sequence[Sequence[str]], has_blank_lines: bool
+) -> bool:
     """Returns whether each row has a word and a tag, of an entity or a part of speech."""
     if all(_WORD_AND_TAG.fullmatch(row) for row in rows):
         return True
+    if not has_blank_lines and _may_be_sentences(fields):
+        return False
     return _ends_in_word_classes(fields)
+
+
+def _are_below_header(rows: Sequence[str], mark: str) -> bool:
+    """
+    Returns whether rows may be those of a table: all have a mark with no space behind it, and they
+    are not pairs of words, such as `apples,oranges`, all of which are different.
+    """
+    if not all(re.search(rf"{mark}(?! )", row) for row in rows):
+        return False
+    for row in rows:
+        if " " in row or any(character.isdecimal() for character in row):
+            return True
+    last_fields = [row.rpartition(mark)[2] for row in rows]
+    return len(set(last_fields)) < len(last_fields)
+
+
+def _may_be_sentences(rows: Sequence[Sequence[str]]) -> bool:
+    """
+    Returns whether rows of three words or more may be sentences, such as `I love USA`: none begins
+    with a punctuation mark or a number, as a row of a column of words does now and then.
+    """
+    if len(rows[0]) < 3:
+        return False
+    for row in rows:
+        is_mark = not any(character.isalnum() for character in row[0])
+        if is_mark or row[0].isdecimal():
+            return False
+    return True
 
 
 def _ends_in_word_classes(rows: Sequence[Sequence[str]]) -> bool:

@@ -1,0 +1,45 @@
+"""BioC's collections in XML: passages, and annotations by their characters in a document."""
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.importers.entity_places import Entity
+
+
+def is_bioc(root: Element) -> bool:
+    """Returns whether a document is a collection of BioC."""
+    return root.tag == "collection" and root.find("document/passage") is not None
+
+
+def passages_of_bioc(file: str, root: Element) -> Iterator[tuple[str, str, list[Entity]]]:
+    """
+    Yields the document, the text and the entities of each passage. Raises `ConfigurationError`,
+    naming the file and the document, if a place is no number.
+    """
+    for document in root.iter("document"):
+        name = document.findtext("id") or ""
+        for passage in document.iter("passage"):
+            text = passage.findtext("text") or ""
+            try:
+                first = int(passage.findtext("offset") or 0)
+                entities = [_entity(item, first) for item in passage.iter("annotation")]
+            except ValueError as error:
+                raise ConfigurationError(f"{file}, document {name}: {error}") from None
+            yield name, text, entities
+
+
+def _entity(annotation: Element, first: int) -> Entity:
+    """
+    Returns the entity of an annotation, by its characters in a passage that begins with `first`.
+    """
+    kind = ""
+    for information in annotation.iter("infon"):
+        if information.get("key") == "type":
+            kind = "_".join((information.text or "").split())
+    locations = annotation.findall("location")
+    if not kind or len(locations) != 1:
+        raise ValueError("expected an annotation with a type and one location")
+    start = int(locations[0].get("offset", "")) - first
+    return Entity(start, start + int(locations[0].get("length", "")), kind)

@@ -1,0 +1,71 @@
+"""brat's texts with their entities, by their characters, in a file .ann beside each."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.importers.document_lines import sentences_of_document
+from elmo_plugin.importers.entity_places import Entity
+from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.report import Report
+from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.importers.text import read_lines, read_text
+from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
+
+_ENTITY = re.compile(r"T\d+\t(?P<kind>\S+) (?P<places>\d+ \d+(;\d+ \d+)*)(\t.*)?")
+
+
+def texts_of_brat(path: str) -> list[str]:
+    """
+    Returns the texts that a path names: those of a folder, or the one of a .txt or an .ann. Without
+    an .ann beside a text it is none of brat's.
+
+    Raises `ConfigurationError`, naming the file, if an .ann is without its text.
+    """
+    if Path(path).is_dir():
+        annotations = sorted(Path(path).rglob("*.ann"))
+    elif path.endswith((".ann", ".txt")):
+        annotations = [Path(path).with_suffix(".ann")]
+    else:
+        annotations = []
+    texts = []
+    for file in annotations:
+        text = file.with_suffix(".txt")
+        if file.exists() and not text.exists():
+            raise ConfigurationError(f"{file}: expected the text of this file beside it, {text}")
+        if file.exists():
+            texts.append(str(text))
+    return texts
+
+
+def sentences_of_brat(
+    file: str, options: ImportOptions, report: Report
+) -> Iterator[TaggedSentence]:
+    """
+    Yields the lines of a text, each a sentence, with entities in BIO. Raises `ConfigurationError`,
+    naming file and line, if an entity is malformed.
+    """
+    annotations = str(Path(file).with_suffix(".ann"))
+    report.took("texts, each line a sentence, with brat's entities in .ann")
+    entities: list[Entity] = []
+    in_pieces: list[Entity] = []
+    for number, line in enumerate(read_lines(annotations, options, report), start=1):
+        if not line.startswith("T"):
+            continue  # relations, events, attributes and notes
+        found = _ENTITY.fullmatch(line)
+        if found is None:
+            raise ConfigurationError(
+                f"{annotations}, line {number}: expected such as T1, the type and the characters "
+                f"of an entity, and its text between tabs, got {line!r:.60}"
+            )
+        places = [int(digits) for digits in re.findall(r"\d+", found["places"])]
+        entity = Entity(places[0], places[-1], found["kind"])
+        if len(places) == 2:
+            entities.append(entity)
+        else:
+            in_pieces.append(entity)
+    text = read_text(file, options, report)
+    tokenizer = SpacyRulesTokenizer(options.language)
+    yield from sentences_of_document(Path(file).name, text, entities, tokenizer, report, in_pieces)

@@ -1,0 +1,55 @@
+"""A document whose entities are given by their characters, as its lines: each is a sentence."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from elmo_plugin.importers.entity_places import Entity, sentence_of_places, words_of_text
+from elmo_plugin.importers.report import Report, Unusable
+from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.tasks.tokenizers import RawTextTokenizer
+
+
+def sentences_of_document(
+    name: str,
+    text: str,
+    entities: Sequence[Entity],
+    tokenizer: RawTextTokenizer,
+    report: Report,
+    in_pieces: Sequence[Entity] = (),
+) -> Iterator[TaggedSentence]:
+    """
+    Yields the lines of a document, with the entities in BIO. A line whose entities cannot be used
+    is left out: those that are `in_pieces`, with other words between these, or in several lines.
+    """
+    start = 0
+    reached = 0  # by the entities of earlier lines
+    rest = deque(sorted(entities))
+    for number, line in enumerate(text.split("\n"), start=1):
+        end = start + len(line)
+        here = []
+        while rest and rest[0].start < end:
+            here.append(rest.popleft())
+        furthest = max([reached, *(entity.end for entity in here)])
+        place = f"{name}, line {number}"
+        if not line.strip():
+            pass  # a blank line
+        elif reached > start or furthest > end:
+            report.leave_out("with entities in several lines", place)
+        elif _has_pieces(start, end, in_pieces):
+            report.leave_out("with entities in several pieces", place)
+        else:
+            moved = [Entity(each.start - start, each.end - start, each.kind) for each in here]
+            try:
+                words = words_of_text(line, tokenizer)
+                yield sentence_of_places(place, words, line, moved)._replace(document=name)
+            except Unusable as error:
+                report.leave_out(error.reason, f"{place} ({error})")
+        reached = furthest
+        start = end + 1
+    for entity in rest:
+        report.leave_out("with entities that are not in the text", f"{name} ({entity.kind})")
+
+
+def _has_pieces(start: int, end: int, in_pieces: Sequence[Entity]) -> bool:
+    """Returns whether an entity in several pieces has characters between two places."""
+    return any(entity.start < end and entity.end > start for entity in in_pieces)

@@ -1,0 +1,44 @@
+"""Documents whose sentences and entities are lists of lists, as SciERC and DyGIE++ have them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.importers.json_records import Record
+
+_SENTENCES = "sentences"
+_ENTITIES = "ner"
+
+
+def has_sentences(record: Record) -> bool:
+    """Returns whether a record has lists of words, and for each the entities of its sentence."""
+    sentences: Any = record.fields.get(_SENTENCES)
+    entities: Any = record.fields.get(_ENTITIES)
+    if not sentences or not is_list_of(sentences, list) or not is_list_of(entities, list):
+        return False
+    is_words = all(is_list_of(words, str) for words in sentences)
+    return is_words and len(sentences) == len(entities)
+
+
+def records_of_sentences(record: Record) -> Iterator[Record]:
+    """
+    Yields a record for each sentence. Its words are counted from the document's beginning in the
+    file, and from 0 in the record.
+    """
+    first = 0  # the number of the sentence's first word in the document
+    sentences = zip(record.fields[_SENTENCES], record.fields[_ENTITIES], strict=True)
+    for number, (words, entities) in enumerate(sentences, start=1):
+        fields: dict[str, Any] = {
+            "tokens": words,
+            _ENTITIES: [_moved(entity, -first) for entity in entities],
+            "document": record.fields.get("doc_key"),
+        }
+        yield Record(record.file, f"{record.place}, sentence {number}", fields)
+        first += len(words)
+
+
+def _moved(entity: Any, distance: int) -> Any:
+    """Returns an entity such as `[7, 8, "PER"]` whose words are counted from elsewhere."""
+    if not isinstance(entity, list):
+        return entity
+    return [part + distance if type(part) is int else part for part in entity]

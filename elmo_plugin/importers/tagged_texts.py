@@ -1,0 +1,275 @@
+"""The forms of text files with tagged words. The beginning of a text shows its form, or its name.
+
+`FORMS` lists them in the order in which they are tried.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from elmo_plugin.importers.entities_in_brackets import is_conll2012, sentences_with_brackets
+from elmo_plugin.importers.inline_entities import (
+    has_inline_elements,
+    has_inline_entities,
+    inline_sentences,
+)
+from elmo_plugin.importers.json_records import Record, is_json, read_objects
+from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.parallel_lines import other_file, parallel_sentences
+from elmo_plugin.importers.pubtator import is_pubtator, pubtator_sentences
+from elmo_plugin.importers.python_examples import is_python, read_examples
+from elmo_plugin.importers.rasa import (
+    is_rasa_markdown,
+    is_rasa_yaml,
+    records_of_markdown,
+    records_of_yaml,
+)
+from elmo_plugin.importers.report import Report
+from elmo_plugin.importers.slashed_words import find_mark, slashed_sentences
+from elmo_plugin.importers.spacy_documents import is_training_json, sentences_of_training_json
+from elmo_plugin.importers.table_text import has_quoted_fields
+from elmo_plugin.importers.tables import Table, read_text_table
+from elmo_plugin.importers.tagged_columns import (
+    check_rows,
+    is_csv,
+    records_of_table,
+    sentences_of_columns,
+)
+from elmo_plugin.importers.tagged_json import sentences_of_records
+from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.importers.text import read_lines
+from elmo_plugin.importers.webanno import is_webanno, webanno_sentences
+from elmo_plugin.importers.word_columns import columns_of_table, columns_of_text, have_tabs
+from elmo_plugin.importers.xml_documents import is_xml, sentences_of_xml
+from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
+
+Sentences = Iterator[TaggedSentence]
+
+
+@dataclass(frozen=True)
+class TaggedText:
+    """The text of a file, and how it is to be read."""
+
+    file: str
+    text: str
+    options: ImportOptions
+    report: Report
+    prefers_entities: bool
+    """Whether types of entities without letters are the tags, if a file has other tags too."""
+
+    @cached_property
+    def lines(self) -> Sequence[str]:
+        """The lines of the text, without their ends."""
+        return self.text.split("\n")
+
+    @cached_property
+    def tokenizer(self) -> SpacyRulesTokenizer:
+        """The rules that split the texts of a language into words."""
+        return SpacyRulesTokenizer(self.options.language)
+
+    def sentences_of(self, records: Iterable[Record]) -> Sentences:
+        """Yields the sentences of records. Their texts become words by spaCy's rules."""
+        yield from sentences_of_records(records, self.options, self.tokenizer, self.report)
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of text: how it is recognized and read, and a description for the report."""
+
+    has: Callable[[TaggedText], bool]
+    read: Callable[[TaggedText], Sentences]
+    about: str = ""
+
+
+def sentences_of_text(source: TaggedText) -> Sentences:
+    """Yields the sentences of a text, by the first of the forms that it has."""
+    for form in FORMS:
+        if form.has(source):
+            if form.about:
+                source.report.took(form.about)
+            yield from form.read(source)
+            return
+
+
+def sentences_of_table(
+    table: Table, options: ImportOptions, report: Report, prefers_entities: bool
+) -> Sentences:
+    """Yields the sentences of a table: one in each row, or a word in each."""
+    records = records_of_table(table)
+    if records:
+        tokenizer = SpacyRulesTokenizer(options.language)
+        yield from sentences_of_records(records, options, tokenizer, report)
+        return
+    check_rows(table, report)
+    columns = columns_of_table(table, options.columns.values())
+    yield from sentences_of_columns(columns, options, report, prefers_entities)
+
+
+def _has_training_json(source: TaggedText) -> bool:
+    return is_json(source.text) and is_training_json(source.text)
+
+
+def _read_training_json(source: TaggedText) -> Sentences:
+    return sentences_of_training_json(source.text, source.prefers_entities)
+
+
+def _has_json(source: TaggedText) -> bool:
+    return is_json(source.text)
+
+
+def _read_json(source: TaggedText) -> Sentences:
+    return source.sentences_of(read_objects(source.file, source.text))
+
+
+def _has_python(source: TaggedText) -> bool:
+    return is_python(source.text)
+
+
+def _read_python(source: TaggedText) -> Sentences:
+    return source.sentences_of(read_examples(source.file, source.text))
+
+
+def _has_file_of_tags(source: TaggedText) -> bool:
+    return other_file(source.file) is not None
+
+
+def _read_two_files(source: TaggedText) -> Sentences:
+    other = str(other_file(source.file))
+    source.report.took(f"the tags are in {other}")
+    tags = read_lines(other, source.options, source.report)
+    words = source.text.rstrip("\n").split("\n")
+    return parallel_sentences(source.file, words, other, tags)
+
+
+def _has_webanno(source: TaggedText) -> bool:
+    return is_webanno(source.lines)
+
+
+def _read_webanno(source: TaggedText) -> Sentences:
+    column = source.options.columns.get("tag")
+    return webanno_sentences(source.file, source.lines, source.report, column)
+
+
+def _has_muc(source: TaggedText) -> bool:
+    return has_inline_entities(source.text)
+
+
+def _has_elements_in_lines(source: TaggedText) -> bool:
+    return source.options.separator is None and has_inline_elements(source.lines)
+
+
+def _read_elements_in_lines(source: TaggedText) -> Sentences:
+    return inline_sentences(source.lines, source.tokenizer, source.report)
+
+
+def _has_xml(source: TaggedText) -> bool:
+    return is_xml(source.text)
+
+
+def _read_xml(source: TaggedText) -> Sentences:
+    return sentences_of_xml(source.file, source.text, source.tokenizer, source.report)
+
+
+def _has_rasa_markdown(source: TaggedText) -> bool:
+    return is_rasa_markdown(source.text)
+
+
+def _read_rasa_markdown(source: TaggedText) -> Sentences:
+    return source.sentences_of(records_of_markdown(source.file, source.text))
+
+
+def _has_rasa_yaml(source: TaggedText) -> bool:
+    return is_rasa_yaml(source.text)
+
+
+def _read_rasa_yaml(source: TaggedText) -> Sentences:
+    return source.sentences_of(records_of_yaml(source.file, source.text))
+
+
+def _has_pubtator(source: TaggedText) -> bool:
+    return is_pubtator(source.lines)
+
+
+def _read_pubtator(source: TaggedText) -> Sentences:
+    return pubtator_sentences(source.lines, source.tokenizer, source.report)
+
+
+def _has_tags_behind_marks(source: TaggedText) -> bool:
+    mark = find_mark(source.lines)
+    return mark is not None and source.options.separator in (None, mark)
+
+
+def _read_tags_behind_marks(source: TaggedText) -> Sentences:
+    mark = str(find_mark(source.lines))
+    source.report.took(f"a sentence in each line, {mark!r} between a word and its tag")
+    return slashed_sentences(source.lines, mark)
+
+
+def _has_brackets(source: TaggedText) -> bool:
+    return "tag" not in source.options.columns and is_conll2012(source.lines)
+
+
+def _read_brackets(source: TaggedText) -> Sentences:
+    return sentences_with_brackets(source.file, source.lines)
+
+
+def _has_csv(source: TaggedText) -> bool:
+    is_separated = source.options.separator not in (None, "\t", " ")
+    return is_separated or is_csv(source.file, source.lines)
+
+
+def _read_csv(source: TaggedText) -> Sentences:
+    return _read_table(source, source.options)
+
+
+def _has_quoted_tabs(source: TaggedText) -> bool:
+    return have_tabs(source.lines) and has_quoted_fields(source.text, "\t")
+
+
+def _read_quoted_tabs(source: TaggedText) -> Sentences:
+    return _read_table(source, replace(source.options, separator="\t"))
+
+
+def _read_table(source: TaggedText, options: ImportOptions) -> Sentences:
+    """Reads a text as a table."""
+    table = read_text_table(source.file, source.text, options, source.report)
+    return sentences_of_table(table, options, source.report, source.prefers_entities)
+
+
+def _has_columns(source: TaggedText) -> bool:
+    return True  # nothing else is left
+
+
+def _read_columns(source: TaggedText) -> Sentences:
+    options = source.options
+    chosen = options.columns.values()
+    columns = columns_of_text(source.file, source.lines, options.separator, chosen)
+    return sentences_of_columns(columns, options, source.report, source.prefers_entities)
+
+
+FORMS = (
+    Form(_has_training_json, _read_training_json, "the JSON by which spaCy 2 was trained"),
+    Form(_has_json, _read_json),
+    Form(_has_python, _read_python, "Python's examples, as spaCy 2 was trained with"),
+    Form(_has_file_of_tags, _read_two_files),
+    Form(_has_webanno, _read_webanno, "WebAnno TSV 3, which INCEpTION writes"),
+    Form(
+        _has_muc,
+        _read_elements_in_lines,
+        "a text in each line, with elements of XML around its entities",
+    ),
+    Form(_has_xml, _read_xml),
+    Form(_has_rasa_markdown, _read_rasa_markdown, "Rasa's examples in Markdown"),
+    Form(_has_rasa_yaml, _read_rasa_yaml, "Rasa's examples in YAML"),
+    Form(_has_pubtator, _read_pubtator, "PubTator's titles and abstracts, each a sentence"),
+    Form(_has_tags_behind_marks, _read_tags_behind_marks),
+    Form(_has_brackets, _read_brackets, "CoNLL-2012 with entities in brackets"),
+    Form(
+        _has_elements_in_lines,
+        _read_elements_in_lines,
+        "a text in each line, with elements of XML around its entities",
+    ),
+    Form(_has_csv, _read_csv),
+    Form(_has_quoted_tabs, _read_quoted_tabs),
+    Form(_has_columns, _read_columns),
+)

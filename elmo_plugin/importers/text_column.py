@@ -1,0 +1,128 @@
+"""The column of a table that has texts, or a word in each row."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.importers.column_finder import ColumnFinder
+from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.report import Report
+from elmo_plugin.importers.table_header import is_header
+from elmo_plugin.importers.tables import Row, Table, read_table
+from elmo_plugin.importers.word_columns import columns_of_table
+
+TEXT_NAMES = ("text", "sentence", "document", "review", "tweet", "comment", "content")
+
+
+class TextRow(NamedTuple):
+    """A text, or the words of a sentence with spaces between them, and its place in the file."""
+
+    place: str
+    text: str
+
+
+def read_text_column(file: str, chosen: str | None, report: Report) -> Iterator[TextRow]:
+    """
+    Yields the texts of a table such as CSV, or the sentences of one with a word in each row. The
+    column is the `chosen` one, by its name or its number from 0; or the one with a usual name, or
+    the only one with texts. A row without a text counts, and its text is blank.
+
+    Raises `ConfigurationError`, naming the file and the columns, if that is not certain.
+    """
+    table = read_table(file, ImportOptions(), report)
+    rows = [row for row in table.rows if not row.is_blank]
+    titles = rows[0].fields
+    column = _chosen_column(table, titles, chosen)
+    if column is None and not _columns_of_texts(rows[1:] or rows):
+        yield from _sentences_of_words(table, report)
+        return
+    has_header = _has_header(rows, chosen)
+    if has_header:
+        rows = rows[1:]
+    if column is None:
+        column = _find_column(file, titles, rows)
+    elif not _columns_of_texts([Row("", (row.fields[column],)) for row in rows]):
+        yield from _sentences_of_words(table, report, str(chosen or titles[column]))
+        return
+    name = titles[column] if has_header else str(column)
+    report.took(f"the texts are in column {name!r}")
+    for row in rows:
+        yield TextRow(row.place, " ".join(row.fields[column].split()))
+
+
+def _chosen_column(table: Table, titles: Sequence[str], chosen: str | None) -> int | None:
+    """Returns the chosen column, or the one with a usual name for texts, or `None`."""
+    if chosen is not None:
+        if chosen in titles:
+            return titles.index(chosen)
+        if chosen.isdecimal() and int(chosen) < table.width:
+            return int(chosen)
+        raise ConfigurationError(
+            f"{table.file}: --column: expected one of {table.width} columns, "
+            f"{_listed(titles)}, got {chosen!r}"
+        )
+    names = [title.lower() for title in titles]
+    for name in TEXT_NAMES:
+        if name in names:
+            return names.index(name)
+    return None
+
+
+def _has_header(rows: Sequence[Row], chosen: str | None) -> bool:
+    """Returns whether the first row names the columns."""
+    columns = {}
+    if chosen is not None:
+        columns["text"] = chosen
+    rest = [row.fields for row in rows[1:]]
+    options = ImportOptions(columns=columns)
+    return is_header(rows[0].fields, rest, options, {"text": TEXT_NAMES})
+
+
+def _columns_of_texts(rows: Sequence[Row]) -> list[int]:
+    """Returns the columns in which most fields that are not blank have several words."""
+    found = []
+    for column in range(len(rows[0].fields) if rows else 0):
+        filled = [row.fields[column] for row in rows if row.fields[column]]
+        texts = [field for field in filled if " " in field]
+        if 2 * len(texts) > len(filled):
+            found.append(column)
+    return found
+
+
+def _find_column(file: str, titles: Sequence[str], rows: Sequence[Row]) -> int:
+    """Returns the only column with texts."""
+    found = _columns_of_texts(rows)
+    if len(found) != 1:
+        listed = _listed([titles[column] for column in found])
+        raise ConfigurationError(
+            f"{file}: columns {listed} may all have the texts; --column NAME chooses one, by its "
+            "name, or its number from 0"
+        )
+    return found[0]
+
+
+def _sentences_of_words(
+    table: Table, report: Report, chosen: str | None = None
+) -> Iterator[TextRow]:
+    """Yields the sentences of a table with a word in each row."""
+    names: list[str] = []
+    if chosen is not None:
+        names.append(chosen)
+    columns = columns_of_table(table, names)
+    if not columns.sentences:
+        raise ConfigurationError(f"{table.file}: no texts in this file")
+    finder = ColumnFinder(columns)
+    if chosen is None:
+        column = finder.find_words()
+    else:
+        column = finder.resolve(chosen, "word")
+    report.took(f"a word in each row, in column {columns.name(column)!r}")
+    for rows in columns.sentences:
+        words = ["_".join(row.fields[column].split()) for row in rows]
+        yield TextRow(rows[0].place, " ".join(word for word in words if word))
+
+
+def _listed(titles: Sequence[str]) -> str:
+    """Returns the names of columns for a message."""
+    return " and ".join(repr(title) for title in titles)
