@@ -31,12 +31,21 @@ _SPACE = re.compile(r"\s")
 class TextPredictor:
     """
     Predicts from texts with a trained model, see `load_predictor`. `allennlp` is AllenNLP's
-    predictor; whatever attribute this class does not have is looked up there.
+    predictor; whatever attribute this class does not have is looked up there. `config` is the
+    configuration of the model, and `tagger` finds the predicates for it, if it needs some.
     """
 
-    def __init__(self, allennlp: "Predictor", task: TaskCard) -> None:
+    def __init__(
+        self,
+        allennlp: "Predictor",
+        task: TaskCard,
+        config: Mapping[str, Any] | None = None,
+        tagger: "TextPredictor | None" = None,
+    ) -> None:
         self.allennlp = allennlp
         self.task = task
+        self.config = config
+        self.tagger = tagger
 
     def __getattr__(self, name: str) -> Any:
         """Returns the attribute of AllenNLP's predictor."""
@@ -205,13 +214,14 @@ def load_predictor(
     from allennlp.predictors import Predictor
 
     task = task_of(archive.model, str(path), predictor)
-    tagger = options.get("predicates", tagger_of(path))
+    source = options.get("predicates", tagger_of(path))
+    tagger = None
     # If the tagger is an archive's path or name, it is loaded here, because AllenNLP would load it
     # without checks.
-    if tagger and isinstance(tagger, str | Path):
-        loaded = load_predictor(tagger, cuda_device=cuda_device, trust=trust)
-        _check_tagger(task, str(path), loaded.task, str(tagger))
-        options["predicates"] = loaded
+    if source and isinstance(source, str | Path):
+        tagger = load_predictor(source, cuda_device=cuda_device, trust=trust)
+        _check_tagger(task, str(path), tagger.task, str(source))
+        options["predicates"] = tagger
     # AllenNLP would look for the predictor's name in the configuration, but that of a fine-tuned
     # model, of type `from_archive`, does not say it. The model itself does.
     name = predictor or archive.model.default_predictor
@@ -224,7 +234,7 @@ def load_predictor(
         allennlp = Predictor.from_archive(archive, name, extra_args=options)
     if task.name not in TASKS:  # a task of the user's: its texts are known only from the predictor
         task = replace(task, texts=_texts_of(allennlp))
-    return TextPredictor(allennlp, task)
+    return TextPredictor(allennlp, task, archive.config.as_dict(quiet=True), tagger)
 
 
 def _check_tagger(task: TaskCard, path: str, tagger_task: TaskCard, tagger: str) -> None:
