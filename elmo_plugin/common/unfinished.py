@@ -1,10 +1,10 @@
 """The folder of the finished parts of an output, from which a stopped command resumes."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
+from shutil import rmtree
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import StrPath, locked, remove_leftovers, target_of
@@ -41,7 +41,7 @@ def unfinished_folder(output: Path, parts: str) -> Iterator[Path]:
                 is_done = True
             finally:
                 if is_done or not any(folder.glob(parts)):
-                    shutil.rmtree(folder)
+                    rmtree(folder)
     except Timeout:
         raise BiLmError(f"another process is writing {output}") from None
 

@@ -30,7 +30,7 @@ def show_predictions(
                 print()
             _show_prediction(prediction, parts)
         else:
-            print(dump_line(prediction), end="", flush=True)
+            show_lines(dump_line(prediction), end="", flush=True)
         is_first = False
 
 
