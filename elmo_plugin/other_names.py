@@ -29,7 +29,7 @@ def what_to_write(name: str) -> str:
 
 
 class _Finder:
-    """Finds nothing. As the last in `sys.meta_path`, it is asked for what nobody else has found."""
+    """Finds nothing. As the last in `sys.meta_path`, it gets the names that are not found before."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None

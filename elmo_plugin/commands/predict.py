@@ -16,6 +16,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +121,10 @@ def check_arguments(args: argparse.Namespace) -> None:
         if os.path.isdir(text):
             raise BiLmError(f"TEXT: {text} is a directory; name a file of texts")
         if _FILE.fullmatch(text) and not os.path.exists(text):
-            raise BiLmError(f"TEXT: file not found: {text}")
+            hint = ""
+            if glob(text):
+                hint = f"; `cat {text} | elmo predict {args.archive} -` reads several"
+            raise BiLmError(f"TEXT: file not found: {text}{hint}")
 
 
 def _check_suffix_of_answers(output: str) -> None:

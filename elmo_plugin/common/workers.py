@@ -34,11 +34,11 @@ def map_in_processes(
     arguments: tuple[Any, ...],
 ) -> Iterator[tuple[Item, Result]]:
     """
-    Yields each item, in order, and what `function` returns for it in one of several processes, the
-    workers. Each worker begins with `start(*arguments)`. The workers are killed at an error or
+    Yields each item, in order, with the result of `function` for it, computed in several processes,
+    the workers. Each worker begins with `start(*arguments)`. The workers are killed at an error or
     Ctrl-C, so `function` must write files whole or not at all.
 
-    Raises what `function` raises, and `ChildProcessError` if a worker was killed.
+    Raises the errors of `function`, and `ChildProcessError` if a worker was killed.
     """
     level = logging.getLogger(_LOGGER).level
     pool = ProcessPoolExecutor(num_workers, SPAWN, _start_worker, (level, start, arguments))
@@ -67,8 +67,8 @@ def _in_order(
     ahead: int,
 ) -> Iterator[tuple[Item, Result]]:
     """
-    Yields what `map_in_processes` does, while the workers of a pool work. At most `ahead` items are
-    read before the workers need them.
+    Yields the results of `map_in_processes`, while the workers of a pool work. At most `ahead`
+    items are read before the workers need them.
     """
     pending: deque[tuple[Item, Future[Result]]] = deque()
     for item in items:

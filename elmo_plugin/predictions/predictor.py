@@ -13,6 +13,7 @@ from elmo_plugin.bilm import BiLmError, in_order
 from elmo_plugin.common.bundled import tagger_of
 from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.common.files import check_outputs
+from elmo_plugin.common.meanings import no_attribute
 from elmo_plugin.common.task_cards import InputText, TaskCard
 from elmo_plugin.predictions.files import check_format, write_predictions
 from elmo_plugin.predictions.input_files import count_inputs, read_inputs
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from allennlp.predictors import Predictor
 
 BATCH_SIZE = 32
-_EXPECTED_INPUTS = "a text, a list of words, or a list of either"
+_EXPECTED_INPUTS = "a text, a list of words, or a list or column of either"
 _SPACE = re.compile(r"\s")
 
 
@@ -48,10 +49,16 @@ class TextPredictor:
         self.tagger = tagger
 
     def __getattr__(self, name: str) -> Any:
-        """Returns the attribute of AllenNLP's predictor."""
+        """
+        Returns the attribute of AllenNLP's predictor. Raises an `AttributeError` that says what
+        other libraries' names are called here.
+        """
         # While this object is unpickled, it has no attributes yet, and `self.allennlp` would call
         # this method again without end.
-        return getattr(self.__dict__.get("allennlp"), name)
+        allennlp = self.__dict__.get("allennlp")
+        if hasattr(allennlp, name):
+            return getattr(allennlp, name)
+        raise no_attribute("TextPredictor", name)
 
     def __repr__(self) -> str:
         return f"<predictor of {self.task.title.lower()}: {', '.join(self.task.text_names)}>"
@@ -100,7 +107,10 @@ class TextPredictor:
         by_usual_name = {self.task.usual_name(name): text for name, text in named.items()}
         if set(by_usual_name) != set(names[len(texts) :]):
             got = ", ".join(by_usual_name)
-            raise BiLmError(f"predict: expected {' and '.join(names)}, got {got}")
+            hint = ""
+            if "batch_size" in by_usual_name:
+                hint = "; predict_file takes a batch_size"
+            raise BiLmError(f"predict: expected {' and '.join(names)}, got {got}{hint}")
         inputs.update(by_usual_name)
         return inputs
 
