@@ -29,7 +29,7 @@ def what_to_write(name: str) -> str:
 
 
 class _Finder:
-    """Finds nothing. As the last in `sys.meta_path`, it gets the names that are not found before."""
+    """Finds nothing. As the last in `sys.meta_path`, it gets the names that no other one knows."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None

@@ -116,8 +116,8 @@ def write_resumable(
 ) -> Count:
     """
     Writes the prediction for each input, as `write_predictions` does, with a predictor that the
-    settings have loaded. What a stopped run has left is used if it is of the same model, settings
-    and texts; otherwise a warning says that it is not.
+    settings have loaded. Predictions that a stopped run has left are used if they are of the same
+    model, settings and texts; otherwise a warning says that they are not.
 
     Raises `BiLmError` if an input cannot be used, or another process writes the same output, and
     `ChildProcessError` if a worker was killed.
