@@ -24,11 +24,14 @@ def unfinished_folder(output: Path, parts: str) -> Iterator[Path]:
     Yields the folder of the parts of an output, locked for this process; their names match the
     pattern `parts`. The folder is removed when the block succeeds, and if there is no part in it.
 
-    Raises `BiLmError` if there are other files in the folder, or another process writes the output.
+    Raises `BiLmError` if something else is in the place of the folder or in it, or another process
+    writes the output.
     """
     from filelock import Timeout  # here, because `elmo --help` would wait for it
 
     folder = unfinished_path(output)
+    if folder.exists() and not folder.is_dir():
+        raise BiLmError(f"{folder} is no folder: remove it, or name another output")
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         with locked(folder.with_name(f".{folder.name}.lock"), timeout=0):

@@ -158,7 +158,7 @@ def test_a_wrong_command_line_is_explained_and_corrected(
     ("command", "option"),
     [
         ("embed", "--threshold"),
-        ("embed", "--reassume"),
+        ("embed", "--margin"),
         ("predict", "--update"),
         ("probe", "--pos"),
     ],

@@ -45,6 +45,17 @@ def test_a_folder_of_something_else_is_refused_and_kept(tmp_path: Path) -> None:
     assert (folder / "thesis.txt").read_text() == "mine"
 
 
+def test_a_file_in_the_place_of_the_folder_is_refused_and_kept(tmp_path: Path) -> None:
+    file = tmp_path / "out.txt.unfinished"
+    file.write_text("mine")
+    with (
+        pytest.raises(BiLmError, match=r"out\.txt\.unfinished is no folder: remove it, or name"),
+        unfinished_folder(tmp_path / "out.txt", "*.part"),
+    ):
+        pass
+    assert file.read_text() == "mine"
+
+
 def test_two_processes_cannot_write_one_output(tmp_path: Path) -> None:
     output = tmp_path / "out.txt"
     with (
