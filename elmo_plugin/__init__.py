@@ -6,7 +6,7 @@ everything with AllenNLP.
 
 from importlib import import_module
 
-from elmo_plugin import stand_ins
+from elmo_plugin import other_names, stand_ins
 
 # Type checkers take this name as true. Importing `typing` for it would double the time that Python
 # takes to start.
@@ -57,6 +57,7 @@ _ROOMS = {
 
 # Here, because AllenNLP may be imported by any module of this package.
 stand_ins.install()
+other_names.install()
 
 
 def __getattr__(name: str) -> "Any":
@@ -64,31 +65,15 @@ def __getattr__(name: str) -> "Any":
     Returns a public name from the module that defines it. The module is imported on first access,
     because that may be slow (PEP 562).
     """
-    # Some projects import these private classes of AllenNLP from the module of `Elmo`.
-    if name in ("_ElmoBiLm", "_ElmoCharacterEncoder"):
-        raise ImportError(f"elmo_plugin lacks {name}: import it from allennlp.modules.elmo")
     if name == "sklearn":
         return import_module("elmo_plugin.sklearn")
     if name not in __all__:
-        _refuse_other_name(name)
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}: it has {', '.join(__all__)}"
-        )
+        sentence = other_names.what_to_write(name)
+        if not sentence:
+            sentence = f"module {__name__!r} has no attribute {name!r}: it has {', '.join(__all__)}"
+        raise AttributeError(sentence)
     module = import_module(f"elmo_plugin.{_ROOMS[name]}")
     return getattr(module, name)
-
-
-def _refuse_other_name(name: str) -> None:
-    """
-    Raises `ImportError` for a name that other libraries have, and says what to write here instead.
-    Python would replace the message of an `AttributeError` in `from elmo_plugin import NAME`.
-    """
-    # Imported here, because only a wrong name needs it.
-    from elmo_plugin.common.meanings import meanings, write_instead
-
-    for target, words in meanings()["names of elmo_plugin"].items():
-        if name in words.split():
-            raise ImportError(f"elmo_plugin has no {name}; {write_instead(target)}")
 
 
 def __dir__() -> list[str]:

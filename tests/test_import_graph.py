@@ -50,7 +50,8 @@ ALLOWED["elmo_plugin"] = {
     "sklearn",
 }  # lazily
 ALLOWED["sklearn"] = {"integrations"}  # a name that people type
-ALLOWED["elmo_plugin"] |= {"stand_ins"}
+ALLOWED["elmo_plugin"] |= {"stand_ins", "other_names"}
+ALLOWED["other_names"] = {"common"}
 SEPARATE = {
     "common",
     "analysis",

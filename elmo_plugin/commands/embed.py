@@ -24,8 +24,8 @@ from elmo_plugin.commands.options import (
     positive_int,
 )
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import target_of
 from elmo_plugin.common.streams import show
+from elmo_plugin.common.unfinished import unfinished_path
 
 if TYPE_CHECKING:
     from elmo_plugin.embed_files import Record
@@ -203,7 +203,7 @@ def resume_path(args: argparse.Namespace) -> Path:
     output = _output(args) or os.devnull
     if args.dask is not None:
         return Path(output)
-    return Path(f"{target_of(output)}.unfinished")
+    return unfinished_path(output)
 
 
 def run(args: argparse.Namespace) -> None:

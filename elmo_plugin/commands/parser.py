@@ -45,6 +45,10 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Ends the process with status 2. argparse calls it for each mistake that it finds."""
+        for action in self._actions:
+            names = "/".join(action.option_strings)
+            if message == f"argument {names}: expected one argument":
+                message = f"expected {how_to_give(action)}, got no value"
         self.refuse(message)
 
     def refuse(self, message: str, advice: str = "") -> NoReturn:

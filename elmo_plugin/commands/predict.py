@@ -3,7 +3,8 @@ them in colour; --json writes JSON lines, or a list to FILE.json; --output write
 .html, .csv with a row for each entity, role, mention, answer or label, or .conll with each word of
 a sentence and its tag. --squad answers all questions of a file, and --output then writes
 {"id": "answer", …} for `elmo score squad`; it reports and skips questions without a text or an
-answer, or too long for the model.
+answer, or too long for the model. If a run that writes a file of predictions for a file of texts is
+stopped, start the same command again: it continues, and writes the same file.
 
     elmo predict ner 'Ada moved to Lisbon.'
     elmo predict sentiment reviews.txt -o sentiment.csv
@@ -14,6 +15,9 @@ import argparse
 import os
 import re
 import sys
+from collections.abc import Iterable
+from glob import glob
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.commands.options import (
@@ -23,18 +27,23 @@ from elmo_plugin.commands.options import (
     TextPath,
     add_shared,
     output_paths,
+    positive_int,
 )
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import is_special, write_json
-from elmo_plugin.common.process import cuda_number
+from elmo_plugin.common.process import torch_threads
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.streams import show
+from elmo_plugin.common.unfinished import unfinished_path
 from elmo_plugin.predictions import FORMATS, check_suffix
 
 if TYPE_CHECKING:
     from allennlp.data import Instance
     from allennlp.predictors import Predictor
 
+    from elmo_plugin.predictions.prediction import Prediction
+    from elmo_plugin.predictions.predictor import TextPredictor
+    from elmo_plugin.predictions.resumable import PredictorSettings
     from elmo_plugin.tasks.squad import SquadPredictor
 
 NEEDS = "allennlp"
@@ -64,6 +73,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_shared(parser, "--output", "--json", "--device", "--trust")
     add_shared(parser, "--batch-size", default=32)
+    add_shared(
+        parser,
+        "--workers",
+        default=1,
+        help="number of processes that predict for a file of texts with -o FILE",
+    )
+    parser.add_argument(
+        "--threads",
+        metavar="N",
+        type=positive_int,
+        default=1,
+        help="number of threads of each process (default: %(default)s)",
+    )
     group = parser.add_argument_group("all questions of a file")
     group.add_argument(
         "--squad",
@@ -88,6 +110,8 @@ def check_arguments(args: argparse.Namespace) -> None:
         raise BiLmError("expected --output or --json, got both")
     if args.squad and args.predicates:
         raise BiLmError("--predicates is for TEXT, not for --squad")
+    if args.workers > 1 and not _is_resumable(args):
+        raise BiLmError("--workers: expected a file of texts, no pipe, and -o FILE")
     if args.output and not is_special(args.output):
         if args.squad:
             _check_suffix_of_answers(args.output)
@@ -97,7 +121,10 @@ def check_arguments(args: argparse.Namespace) -> None:
         if os.path.isdir(text):
             raise BiLmError(f"TEXT: {text} is a directory; name a file of texts")
         if _FILE.fullmatch(text) and not os.path.exists(text):
-            raise BiLmError(f"TEXT: file not found: {text}")
+            hint = ""
+            if glob(text):
+                hint = f"; `cat {text} | elmo predict {args.archive} -` reads several"
+            raise BiLmError(f"TEXT: file not found: {text}{hint}")
 
 
 def _check_suffix_of_answers(output: str) -> None:
@@ -106,34 +133,81 @@ def _check_suffix_of_answers(output: str) -> None:
         raise BiLmError(f"expected .json, got {output}")
 
 
+def _is_resumable(args: argparse.Namespace) -> bool:
+    """Returns whether a stopped run can be resumed: a file is read, and another one is written."""
+    output = args.output or args.json
+    if args.squad or output is None or is_special(output):
+        return False
+    has_stream = any(text == "-" or is_special(text) for text in args.texts)
+    return not has_stream and any(os.path.isfile(text) for text in args.texts)
+
+
+def resume_path(args: argparse.Namespace) -> Path:
+    """Returns the folder that a stopped run leaves."""
+    return unfinished_path(args.output or args.json or os.devnull)
+
+
 def run(args: argparse.Namespace) -> None:
-    from elmo_plugin.predictions.files import check_format, write_predictions
+    from elmo_plugin.predictions.resumable import PredictorSettings
+
+    settings = PredictorSettings(
+        archive=str(args.archive),
+        predicates=args.predicates,
+        device=args.device,
+        trust=args.trust,
+        batch_size=args.batch_size,
+        threads=args.threads,
+    )
+    with torch_threads(args.threads):
+        predictor = settings.load()
+        if args.squad:
+            _answer_file(args, predictor.allennlp)
+        else:
+            _predict_texts(args, predictor, settings)
+
+
+def _predict_texts(
+    args: argparse.Namespace, predictor: "TextPredictor", settings: "PredictorSettings"
+) -> None:
+    """Shows the predictions for texts, or writes them to a file."""
+    from elmo_plugin.predictions.files import check_format
     from elmo_plugin.predictions.input_files import count_inputs, inputs_of
-    from elmo_plugin.predictions.predictor import load_predictor
+    from elmo_plugin.predictions.resumable import is_stateful, write_resumable
     from elmo_plugin.predictions.terminal import show_predictions
 
-    options = {}  # for the predictor; only the one of semantic roles takes `predicates`
-    if args.predicates:
-        options["predicates"] = args.predicates
-    predictor = load_predictor(
-        args.archive, cuda_device=cuda_number(args.device), trust=args.trust, **options
-    )
-    if args.squad:
-        _answer_file(args, predictor.allennlp)
-        return
     if args.output:
         check_format(args.output, predictor.task)
-    batch_size = args.batch_size
-    if args.texts == ["-"]:
-        batch_size = 1  # somebody may type: each line gets its answer at once
+    has_state = is_stateful(predictor)
+    if has_state and args.workers > 1:
+        raise BiLmError("--workers: this model's ELMo carries a state from batch to batch")
     total = count_inputs(args.texts, predictor.task)
     # An iterator, because millions of inputs would not fit in memory.
     inputs = inputs_of(args.texts, predictor.task)
-    predictions = predictor.predict_each(inputs, batch_size)
     output = args.output or args.json
+    if _is_resumable(args) and not has_state:
+        with progress_bar(total=total, unit="text") as bar:
+            count = write_resumable(inputs, output, predictor, settings, args.workers, bar)
+        message = f"{output}: {_count(count.written, 'prediction')}"
+        if count.kept:
+            message += f", {count.kept:,} of them by an earlier run"
+        show(message, file=sys.stderr)
+        return
+    batch_size = args.batch_size
+    if args.texts == ["-"]:
+        batch_size = 1  # somebody may type: each line gets its answer at once
+    predictions = predictor.predict_each(inputs, batch_size)
     if output is None:
         show_predictions(predictions, predictor.dump_line)
-        return
+    else:
+        _write_stream(predictions, total, output, predictor)
+
+
+def _write_stream(
+    predictions: "Iterable[Prediction]", total: int | None, output: str, predictor: "TextPredictor"
+) -> None:
+    """Writes predictions as they come, to a file or to standard output."""
+    from elmo_plugin.predictions.files import write_predictions
+
     with progress_bar(
         iterable=predictions, total=total, unit="text", disable=is_special(output)
     ) as bar:

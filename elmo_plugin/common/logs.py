@@ -1,4 +1,10 @@
-"""Loggers and a formatter whose lines cannot control a terminal, whatever file they quote."""
+"""
+Loggers and a formatter whose lines cannot control a terminal, whatever file they quote.
+
+The commands of `elmo` format the lines of all packages. `allennlp train` with our plugin does so
+only for our loggers: a filter of the root logger would not see the records of other loggers, and to
+change the handlers or the records of the whole process is not for a plugin.
+"""
 
 import logging
 import sys

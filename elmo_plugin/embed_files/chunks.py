@@ -1,6 +1,5 @@
 """A text in chunks of lines, and the folder of their vectors, from which a stopped run resumes."""
 
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -8,11 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from filelock import Timeout
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import raise_if_sigterm
-from elmo_plugin.common.files import atomic_write, locked, remove_leftovers, write_json
+from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.formats.fasta import read_fasta
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.text_files import (
@@ -22,8 +20,10 @@ from elmo_plugin.common.formats.text_files import (
     standard_input_lines,
 )
 from elmo_plugin.common.logs import get_logger
+from elmo_plugin.common.unfinished import DESCRIPTION, unfinished_folder
 
 STANDARD_INPUT = "-"
+_CHUNKS = "*.npz"  # the files of chunks, see `chunk_path`
 _RECORD_BYTES = 8  # added to the size of each record, because blank lines also take memory
 
 logger = get_logger(__name__)
@@ -184,48 +184,32 @@ def has_chunk(folder: Path, chunk: Chunk) -> bool:
 @contextmanager
 def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[Path]:
     """
-    Yields the folder of an output's chunks, locked for this process. Removes it when the block
-    succeeds.
-
-    Raises `BiLmError` if there are chunks of another description, or another process writes the
-    same output.
+    Yields the folder of an output's chunks, see `unfinished_folder`. Raises `BiLmError` also if
+    there are chunks of another description.
     """
-    folder = output.with_name(f"{output.name}.unfinished")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with locked(output.with_name(f".{folder.name}.lock"), timeout=0):
-            folder.mkdir(exist_ok=True)
-            is_done = False
-            try:
-                _prepare_folder(folder, description)
-                yield folder
-                is_done = True
-            finally:
-                if is_done or not _has_chunks(folder):
-                    shutil.rmtree(folder)
-    except Timeout:
-        raise BiLmError(f"another process is writing {output}") from None
+    with unfinished_folder(output, _CHUNKS) as folder:
+        _check_or_describe(folder, description)
+        yield folder
 
 
-def _prepare_folder(folder: Path, description: Mapping[str, Any]) -> None:
+def _check_or_describe(folder: Path, description: Mapping[str, Any]) -> None:
     """
-    Prepares a folder for chunks of this description: it may be empty, or a stopped run's. Raises
-    `BiLmError` if its chunks have another description.
+    Writes the description of the chunks into a folder that has none, or raises `BiLmError` if its
+    chunks have another description.
     """
-    remove_leftovers(folder, "*")
-    file = folder / "description.json"
+    file = folder / DESCRIPTION
     if _has_chunks(folder) and file.exists():
         check_description(read_json_object(file, str(file)), description, folder)
         return
     # If there are chunks without a description, a run was killed while it removed the folder.
-    for chunk in folder.glob("*.npz"):
+    for chunk in folder.glob(_CHUNKS):
         chunk.unlink()
     write_json(file, description)
 
 
 def _has_chunks(folder: Path) -> bool:
     """Returns whether a folder has the vectors of a chunk."""
-    return any(folder.glob("*.npz"))
+    return any(folder.glob(_CHUNKS))
 
 
 def check_description(found: Mapping[str, Any], expected: Mapping[str, Any], path: Path) -> None:

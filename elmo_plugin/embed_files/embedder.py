@@ -1,16 +1,7 @@
 """Embeds the chunks of a text, in this process or in several."""
 
 import math
-import multiprocessing
-import os
-import signal
-import sys
-import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from functools import cache, partial
 from hashlib import blake2b
 from itertools import accumulate
@@ -25,6 +16,7 @@ from elmo_plugin.archives import TrainedMix, load_mixes
 from elmo_plugin.bilm import BiLm, BiLmError, check_no_boundaries, make_tokenizer, select_layers
 from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.process import torch_threads, use_mmap_for_large_blocks
+from elmo_plugin.common.workers import SPAWN, map_in_processes
 from elmo_plugin.embed_files.chunks import Chunk, has_chunk, write_chunk
 from elmo_plugin.embed_files.settings import EmbedSettings
 from elmo_plugin.embedding import LayerMix
@@ -32,8 +24,6 @@ from elmo_plugin.embedding import LayerMix
 CHUNK_VECTOR_BYTES = 2**27  # about how much memory the vectors of a chunk take
 _FLOAT_BYTES = 4
 _TEXT_BYTES_PER_WORD = 4  # a low estimate of a word's text with the space after it
-_CHUNKS_AHEAD = 2  # how many chunks are read for each worker before it needs them
-_STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
 def load_mix(archive: str, placement: str | None, trust: bool = False) -> TrainedMix:
@@ -213,61 +203,13 @@ def _embed_in_processes(
     chunks: Iterable[Chunk], folder: Path, settings: EmbedSettings, devices: Sequence[str]
 ) -> Iterator[tuple[Chunk, bool]]:
     """Does the work of `embed_chunks` in a process for each device."""
-    context = multiprocessing.get_context("spawn")  # a forked process cannot use a GPU
-    free_devices = context.SimpleQueue()
+    free_devices = SPAWN.SimpleQueue()
     for device in devices:
         free_devices.put(device)
-    pool = ProcessPoolExecutor(len(devices), context, _start_worker, (settings, free_devices))
-    workers = pool._processes  # kept here to kill them, because a broken pool forgets them
-    try:
-        with _signals_held():
-            # A pool starts one worker for each task, and notices the death only of workers that
-            # existed at the last `submit`. So all of them are started first, by small tasks.
-            for _ in devices:
-                pool.submit(os.getpid)
-        yield from _in_order(pool, chunks, folder, _CHUNKS_AHEAD * len(devices))
-    except BaseException as error:
-        for worker in list(workers.values()):
-            worker.kill()  # it writes a chunk whole or not at all, so there is nothing to wait for
-        if isinstance(error, BrokenProcessPool):
-            raise ChildProcessError("a worker was killed, perhaps for lack of memory") from None
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _in_order(
-    pool: ProcessPoolExecutor, chunks: Iterable[Chunk], folder: Path, ahead: int
-) -> Iterator[tuple[Chunk, bool]]:
-    """
-    Yields what `embed_chunks` does, while workers write the chunks. At most `ahead` chunks are read
-    before the workers need them.
-    """
-    pending: deque[tuple[Chunk, Future[bool]]] = deque()
-    for chunk in chunks:
-        with _signals_held():
-            pending.append((chunk, pool.submit(_write_chunk, folder, chunk)))
-        if len(pending) > ahead:
-            first, future = pending.popleft()
-            yield first, future.result()
-    for first, future in pending:
-        yield first, future.result()
-
-
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    """
-    Delays Ctrl-C and SIGTERM until the block is left, so that they find no process half started.
-    Processes that are started in the block begin with the signals blocked.
-    """
-    if sys.platform == "win32":
-        yield
-        return
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    write = partial(_write_chunk, folder)
+    yield from map_in_processes(
+        write, chunks, len(devices), start=_start_worker, arguments=(settings, free_devices)
+    )
 
 
 # In a worker, returns its embedder. The first call makes it, within a task and not at the start,
@@ -276,24 +218,11 @@ _get_embedder: Callable[[], Embedder]
 
 
 def _start_worker(settings: EmbedSettings, free_devices: "SimpleQueue[str]") -> None:
-    """Prepares a new process of the pool."""
+    """Prepares a new worker, which takes one of the devices."""
     global _get_embedder
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it and kills workers
-    if sys.platform != "win32":
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    use_mmap_for_large_blocks()
     torch.set_num_threads(settings.threads)
     device = free_devices.get()
     _get_embedder = cache(partial(Embedder, settings, device))
-
-
-def _end_with_parent() -> None:
-    """Ends this process when its parent is killed."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()  # waits until the parent has ended
-        os._exit(1)
 
 
 def _write_chunk(folder: Path, chunk: Chunk) -> bool:

@@ -18,6 +18,7 @@ from elmo_plugin.common.formats.text_files import compression, looks_raw
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
+from elmo_plugin.common.workers import MAX_PROCESSES
 from elmo_plugin.embed_files.chunks import (
     Chunk,
     Record,
@@ -35,7 +36,6 @@ from elmo_plugin.embed_files.outputs import (
     check_member_names,
 )
 from elmo_plugin.embed_files.settings import (
-    MAX_PROCESSES,
     EmbedSettings,
     check_settings,
     protein_settings,

@@ -1,17 +1,16 @@
 """The settings that decide the content of an output."""
 
-import os
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from elmo_plugin.bilm import LAYER_NAMES, MAX_BATCH_TOKENS, TOKENIZERS, BiLmError
 from elmo_plugin.bilm.io import DTYPES
 from elmo_plugin.common.errors import check_at_least, check_choice
+from elmo_plugin.common.workers import MAX_PROCESSES
 
 LAYERS = (*LAYER_NAMES, "mix")
 KEYS = ("line", "sentence", "name")
 POOLINGS = (None, "mean")
-MAX_PROCESSES = max(256, os.cpu_count() or 1)  # threads or workers; more would end in a crash
 
 
 @dataclass(frozen=True)

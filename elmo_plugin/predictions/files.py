@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, is_special
 from elmo_plugin.common.formats.formulas import count_formulas, warn_of_formulas
-from elmo_plugin.common.streams import escape_in_json
+from elmo_plugin.common.streams import escape_in_json, visible_line
 from elmo_plugin.common.task_cards import TaskCard
 from elmo_plugin.predictions import check_suffix
 from elmo_plugin.predictions.kinds import kind_of
@@ -129,10 +129,13 @@ def _write_html(predictions: NumberedPredictions, target: Target) -> None:
 
 
 def _write_conll(predictions: NumberedPredictions, target: Target) -> None:
-    """Writes a line for each word, and a blank line after each sentence."""
+    """
+    Writes a line for each word, and a blank line after each sentence. Control characters are
+    visible escapes: `cat` shows such files in a terminal.
+    """
     for _, prediction in predictions:
         for line in target.predictor.format_lines(prediction):  # type: ignore[union-attr]
-            target.file.write(f"{line}\n")
+            target.file.write(f"{visible_line(line)}\n")
 
 
 def _write_csv(predictions: NumberedPredictions, target: Target) -> None:

@@ -64,7 +64,12 @@ def inputs_of(texts: Sequence[str], task: TaskCard) -> Iterator[Input]:
     elif len(texts) == 2 and "question" in task.text_names:
         yield from _inputs_about_passage(texts, files, task)
     else:
-        raise BiLmError(f"TEXT: {files[0]} is a file; its lines are read if it is the only TEXT")
+        hint = ""
+        if len(files) > 1:
+            hint = "; `cat FILES | elmo predict ARCHIVE -` reads several"
+        raise BiLmError(
+            f"TEXT: {files[0]} is a file; its lines are read if it is the only TEXT{hint}"
+        )
 
 
 def _typed_input(texts: Sequence[str], task: TaskCard) -> Input:

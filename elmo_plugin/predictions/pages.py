@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
+from elmo_plugin.common.streams import visible
 from elmo_plugin.predictions.views import Bars, Part, nest, percent
 
 _COLORS = ("#a9d1f7", "#b6e3b6", "#f7e08f", "#e3bdf0", "#a5e3e3", "#f5b8b1", "#c9cdf5", "#d3eb9a")
@@ -62,5 +64,13 @@ def make_environment(folder: Path) -> Environment:
     return environment
 
 
+def visible_text(value: object) -> object:
+    """Returns a text with visible escapes for control characters, and all else unchanged."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return visible(value)
+    return value
+
+
 _ENVIRONMENT = make_environment(Path(__file__).parent / "templates")
+_ENVIRONMENT.finalize = visible_text  # Jinja calls it with everything that a template prints
 _ENVIRONMENT.globals["colors"] = _COLORS

@@ -13,6 +13,7 @@ from elmo_plugin.bilm import BiLmError, in_order
 from elmo_plugin.common.bundled import tagger_of
 from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.common.files import check_outputs
+from elmo_plugin.common.meanings import no_attribute
 from elmo_plugin.common.task_cards import InputText, TaskCard
 from elmo_plugin.predictions.files import check_format, write_predictions
 from elmo_plugin.predictions.input_files import count_inputs, read_inputs
@@ -24,25 +25,40 @@ if TYPE_CHECKING:
     from allennlp.predictors import Predictor
 
 BATCH_SIZE = 32
-_EXPECTED_INPUTS = "a text, a list of words, or a list of either"
+_EXPECTED_INPUTS = "a text, a list of words, or a list or column of either"
 _SPACE = re.compile(r"\s")
 
 
 class TextPredictor:
     """
     Predicts from texts with a trained model, see `load_predictor`. `allennlp` is AllenNLP's
-    predictor; whatever attribute this class does not have is looked up there.
+    predictor; whatever attribute this class does not have is looked up there. `config` is the
+    configuration of the model, and `tagger` finds the predicates for it, if it needs some.
     """
 
-    def __init__(self, allennlp: "Predictor", task: TaskCard) -> None:
+    def __init__(
+        self,
+        allennlp: "Predictor",
+        task: TaskCard,
+        config: Mapping[str, Any] | None = None,
+        tagger: "TextPredictor | None" = None,
+    ) -> None:
         self.allennlp = allennlp
         self.task = task
+        self.config = config
+        self.tagger = tagger
 
     def __getattr__(self, name: str) -> Any:
-        """Returns the attribute of AllenNLP's predictor."""
+        """
+        Returns the attribute of AllenNLP's predictor. Raises an `AttributeError` that says what
+        other libraries' names are called here.
+        """
         # While this object is unpickled, it has no attributes yet, and `self.allennlp` would call
         # this method again without end.
-        return getattr(self.__dict__.get("allennlp"), name)
+        allennlp = self.__dict__.get("allennlp")
+        if hasattr(allennlp, name):
+            return getattr(allennlp, name)
+        raise no_attribute("TextPredictor", name)
 
     def __repr__(self) -> str:
         return f"<predictor of {self.task.title.lower()}: {', '.join(self.task.text_names)}>"
@@ -91,7 +107,10 @@ class TextPredictor:
         by_usual_name = {self.task.usual_name(name): text for name, text in named.items()}
         if set(by_usual_name) != set(names[len(texts) :]):
             got = ", ".join(by_usual_name)
-            raise BiLmError(f"predict: expected {' and '.join(names)}, got {got}")
+            hint = ""
+            if "batch_size" in by_usual_name:
+                hint = "; predict_file takes a batch_size"
+            raise BiLmError(f"predict: expected {' and '.join(names)}, got {got}{hint}")
         inputs.update(by_usual_name)
         return inputs
 
@@ -205,13 +224,14 @@ def load_predictor(
     from allennlp.predictors import Predictor
 
     task = task_of(archive.model, str(path), predictor)
-    tagger = options.get("predicates", tagger_of(path))
+    source = options.get("predicates", tagger_of(path))
+    tagger = None
     # If the tagger is an archive's path or name, it is loaded here, because AllenNLP would load it
     # without checks.
-    if tagger and isinstance(tagger, str | Path):
-        loaded = load_predictor(tagger, cuda_device=cuda_device, trust=trust)
-        _check_tagger(task, str(path), loaded.task, str(tagger))
-        options["predicates"] = loaded
+    if source and isinstance(source, str | Path):
+        tagger = load_predictor(source, cuda_device=cuda_device, trust=trust)
+        _check_tagger(task, str(path), tagger.task, str(source))
+        options["predicates"] = tagger
     # AllenNLP would look for the predictor's name in the configuration, but that of a fine-tuned
     # model, of type `from_archive`, does not say it. The model itself does.
     name = predictor or archive.model.default_predictor
@@ -224,7 +244,7 @@ def load_predictor(
         allennlp = Predictor.from_archive(archive, name, extra_args=options)
     if task.name not in TASKS:  # a task of the user's: its texts are known only from the predictor
         task = replace(task, texts=_texts_of(allennlp))
-    return TextPredictor(allennlp, task)
+    return TextPredictor(allennlp, task, archive.config.as_dict(quiet=True), tagger)
 
 
 def _check_tagger(task: TaskCard, path: str, tagger_task: TaskCard, tagger: str) -> None:

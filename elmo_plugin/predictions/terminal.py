@@ -30,7 +30,7 @@ def show_predictions(
                 print()
             _show_prediction(prediction, parts)
         else:
-            print(dump_line(prediction), end="", flush=True)
+            show_lines(dump_line(prediction), end="", flush=True)
         is_first = False
 
 
@@ -78,8 +78,9 @@ def _bars(bars: Bars) -> Text:
     values = [percent(bar.value) for bar in bars.bars]
     label_width = max(len(label) for label in labels)
     value_width = max(len(value) for value in values)
+    encoding = sys.stdout.encoding or "ascii"  # a stream in memory has none
     block = "#"
-    if sys.stdout.encoding.lower().startswith("utf"):
+    if encoding.lower().startswith("utf"):
         block = "█"
     lines = []
     for label, value, bar in zip(labels, values, bars.bars, strict=True):

@@ -57,10 +57,16 @@ def test_a_bilm_has_no_length_and_counts_as_true() -> None:
 @pytest.mark.parametrize(
     "name", sorted(" ".join(meanings()["names of elmo_plugin"].values()).split())
 )
-def test_imports_by_other_names_say_what_to_import(name: str) -> None:
-    with pytest.raises(ImportError, match=f"elmo_plugin has no {name}; "):
+def test_other_libraries_names_say_what_to_write(name: str) -> None:
+    for line in (f"from elmo_plugin import {name}", f"import elmo_plugin.{name}"):
+        with pytest.raises(ImportError, match=f"^elmo_plugin has no {name}; "):
+            exec(line)
+    with pytest.raises(AttributeError, match=f"^elmo_plugin has no {name}; "):
         getattr(elmo_plugin, name)
+    assert not hasattr(elmo_plugin, name)
 
 
 def test_unknown_names_of_the_package_are_attribute_errors() -> None:
     assert not hasattr(elmo_plugin, "nothing_like_this")
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'elmo_plugin\.nothing_like"):
+        exec("import elmo_plugin.nothing_like_this")

@@ -90,7 +90,7 @@ WRONG_LINES = {
         "elmo embed: too many arguments: v.h5",
         "The biLM is an option: elmo embed TEXT OUTPUT --bilm BILM.",
     ),
-    "embed a b --dask": ("elmo embed: argument --dask: expected one argument", "An example is "),
+    "embed a b --dask": ("elmo embed: expected --dask ADDRESS, got no value", "An example is "),
     "predict --model ner": (
         "elmo predict: unknown option --model",
         "Give ARCHIVE without an option.",
@@ -99,9 +99,21 @@ WRONG_LINES = {
         "elmo predict: unknown option --html",
         "HTML is written by elmo predict ARCHIVE TEXT -o FILE.html.",
     ),
-    "predict ner a --threads 2": (
-        "elmo predict: unknown option --threads",
+    "perplexity b t --threads 2": (
+        "elmo perplexity: unknown option --threads",
         "This command runs in one process, ",
+    ),
+    "embed a b --resume": (
+        "elmo embed: unknown option --resume",
+        "The same command resumes elmo e",
+    ),
+    "embed a b --pooling mean": (
+        "elmo embed: unknown option --pooling",
+        "Did you mean --per-protein?",
+    ),
+    "predict sst a --column text": (
+        "elmo predict: unknown option --column",
+        "The column of texts is found by its name, ",
     ),
     "predict ner a --language de": (
         "elmo predict: unknown option --language",
@@ -144,7 +156,12 @@ def test_a_wrong_command_line_is_explained_and_corrected(
 
 @pytest.mark.parametrize(
     ("command", "option"),
-    [("embed", "--threshold"), ("embed", "--resume"), ("predict", "--update"), ("probe", "--pos")],
+    [
+        ("embed", "--threshold"),
+        ("embed", "--margin"),
+        ("predict", "--update"),
+        ("probe", "--pos"),
+    ],
 )
 def test_a_dissimilar_option_is_not_suggested(
     command: str, option: str, capsys: pytest.CaptureFixture[str]

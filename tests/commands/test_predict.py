@@ -9,7 +9,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.commands.score import score_squad_files
-from elmo_plugin.predictions import input_files
+from elmo_plugin.predictions import input_files, resumable
 from elmo_plugin.predictions.files import write_predictions
 from elmo_plugin.predictions.prediction import TASKS, Prediction
 from elmo_plugin.predictions.predictor import TextPredictor
@@ -175,6 +175,7 @@ def test_a_long_file_is_never_in_memory_as_a_whole(
 
     monkeypatch.setattr(input_files, "input_of_texts", read)
     monkeypatch.setattr(TextPredictor, "predict_batch_json", predict)
+    monkeypatch.setattr(resumable, "_CHUNK_INPUTS", 3)
     output = tmp_path / "out.jsonl"
     run("predict", tagger_archives[0], texts, "-o", output, "--batch-size", 3)
     num_counted = 20  # the file is read once before, so that a mistake in it is found at once

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.streams import visible
 from elmo_plugin.predictions import FORMATS, files
 from elmo_plugin.predictions.files import check_format, write_predictions
 from elmo_plugin.predictions.prediction import TASKS, Prediction
@@ -149,6 +150,24 @@ def test_texts_and_labels_on_a_page_are_escaped(
     write_predictions(predictions(task, output, **inputs), tmp_path / f"{task}.html")
     tags, text = read_page((tmp_path / f"{task}.html").read_text(encoding="utf-8"))
     assert not tags & {"script", "img"} and "<script>x" in text
+
+
+CONTROLLING = "a\x1b[2J\x9b1mb\u202ec"
+SHOWN = r"a\x1b[2J\x9b1mb\u202ec"
+
+
+def test_a_page_and_columns_cannot_control_a_terminal(tmp_path: Path) -> None:
+    class Lines:
+        def format_lines(self, output: Any) -> list[str]:
+            return [f"{output['words'][0]}\u2028B-PER O\tO"]
+
+    found = predictions("ner", ner_output(CONTROLLING, (0, 1, CONTROLLING)))
+    for suffix in (".html", ".conll"):
+        path = tmp_path / f"out{suffix}"
+        write_predictions(found, path, Lines())  # type: ignore[arg-type]
+        text = path.read_text(encoding="utf-8")
+        assert SHOWN in text and text == visible(text)
+    assert (tmp_path / "out.conll").read_text() == f"{SHOWN}\\u2028B-PER O\tO\n"
 
 
 def test_nested_mentions_become_nested_marks() -> None:

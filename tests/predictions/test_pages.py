@@ -1,4 +1,4 @@
-"""Predictions as HTML: the texts are exactly those of the prediction, whatever they contain."""
+"""Predictions as HTML: the texts are those of the prediction; only control characters are escaped."""
 
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
+from elmo_plugin.common.streams import visible
 from elmo_plugin.predictions.pages import PredictionView, Section, page, to_html
 from elmo_plugin.predictions.views import Bar, Bars, Mark, MarkedSpan, MarkedText, nest
 
@@ -55,7 +56,7 @@ def with_labels(pieces: list[str | Mark]) -> str:
 def test_a_marked_text_is_shown_as_it_is(text: str, label: str, title: str) -> None:
     spans = [MarkedSpan(0, 3, label, 0), MarkedSpan(1, 2, "inner", 1)]
     found = Reader(to_html(PredictionView({}, [MarkedText(title, text, spans)], "")))
-    assert found.marked == [with_labels(nest(text, spans))]
+    assert found.marked == [visible(with_labels(nest(text, spans)))]
     assert found.tags == {"p", "b", "mark", "small"}
 
 
@@ -63,7 +64,7 @@ def test_a_marked_text_is_shown_as_it_is(text: str, label: str, title: str) -> N
 def test_bars_are_written_as_a_table(label: str, probability: float) -> None:
     bars = Bars("best", [Bar(label, probability, is_best=True), Bar("other", 0.0)])
     found = Reader(to_html(PredictionView({}, [bars], "")))
-    assert found.cells == [label, f"{100 * probability:.1f} %", "other", "below 0.1 %"]
+    assert found.cells == [visible(label), f"{100 * probability:.1f} %", "other", "below 0.1 %"]
 
 
 def test_a_page_is_written_as_predictions_arrive() -> None:

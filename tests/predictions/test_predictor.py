@@ -70,6 +70,14 @@ def test_predict_accepts_a_text_words_or_a_list_of_either(
     assert predictor(task).predict(*arguments) == expected
 
 
+def test_names_of_other_libraries_say_what_to_write() -> None:
+    assert predictor("ner").extra == "of AllenNLP"
+    with pytest.raises(AttributeError, match=r"'predict_proba'; write .*\"probabilities\""):
+        predictor("ner").predict_proba(["Ada"])
+    with pytest.raises(BiLmError, match="predict_file takes a batch_size"):
+        predictor("ner").predict("Ada", batch_size=8)
+
+
 def test_texts_may_be_given_by_name() -> None:
     expected = {"passage": PASSAGE, "question": QUESTION}
     squad = predictor("squad")
@@ -84,7 +92,11 @@ def test_texts_may_be_given_by_name() -> None:
 @pytest.mark.parametrize(
     ("task", "arguments", "message"),
     [
-        ("ner", [None], "expected a text, a list of words, or a list of either, got None"),
+        (
+            "ner",
+            [None],
+            "expected a text, a list of words, or a list or column of either, got None",
+        ),
         ("ner", [["Ada moved.", 3]], r"texts\[1\]: expected a text or a list of words, got 3"),
         ("ner", [["good one", "bad one"]], r"^texts\[1\]: bad text"),
         ("ner", ["a", "b"], "Named entities: expected sentence, got 2 texts"),

@@ -1,0 +1,59 @@
+"""The folder of the finished parts of an output, from which a stopped command resumes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from pathlib import Path
+from shutil import rmtree
+
+from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.files import StrPath, locked, remove_leftovers, target_of
+
+DESCRIPTION = "description.json"
+"""The file in the folder that says how its parts were made."""
+
+
+def unfinished_path(output: StrPath) -> Path:
+    """Returns the folder of the parts of an output, which may be a link to the file to write."""
+    return Path(f"{target_of(output)}.unfinished")
+
+
+@contextmanager
+def unfinished_folder(output: Path, parts: str) -> Iterator[Path]:
+    """
+    Yields the folder of the parts of an output, locked for this process; their names match the
+    pattern `parts`. The folder is removed when the block succeeds, and if there is no part in it.
+
+    Raises `BiLmError` if something else is in the place of the folder or in it, or another process
+    writes the output.
+    """
+    from filelock import Timeout  # here, because `elmo --help` would wait for it
+
+    folder = unfinished_path(output)
+    if folder.exists() and not folder.is_dir():
+        raise BiLmError(f"{folder} is no folder: remove it, or name another output")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with locked(folder.with_name(f".{folder.name}.lock"), timeout=0):
+            folder.mkdir(exist_ok=True)
+            remove_leftovers(folder, "*")
+            _check_content(folder, (parts, DESCRIPTION, output.name))
+            is_done = False
+            try:
+                yield folder
+                is_done = True
+            finally:
+                if is_done or not any(folder.glob(parts)):
+                    rmtree(folder)
+    except Timeout:
+        raise BiLmError(f"another process is writing {output}") from None
+
+
+def _check_content(folder: Path, patterns: tuple[str, ...]) -> None:
+    """Raises `BiLmError` if the name of a file matches none of the patterns."""
+    for path in sorted(folder.iterdir()):
+        if not any(fnmatch(path.name, pattern) for pattern in patterns):
+            raise BiLmError(
+                f"{folder} has a file of something else, {path.name}: remove the folder, or name "
+                "another output"
+            )
