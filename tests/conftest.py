@@ -21,7 +21,7 @@ from tests.reference_recurrence import run_reference  # noqa: F401 (registers it
 from tests.small_bilm import small_options
 
 # How long an example takes is not a test.
-settings.register_profile("quick", deadline=None, max_examples=20)
+settings.register_profile("quick", deadline=None, max_examples=10)
 settings.register_profile("slow", deadline=None)
 pytest.register_assert_rewrite("tests.tasks.contract")
 
@@ -36,6 +36,14 @@ BILM_SENTENCES = [
     "dogs sat .",
     "the mat sat",
 ]
+
+
+def at_most(examples: int) -> settings:
+    """
+    Returns the settings of a property of which each example takes long: not as many are tried as
+    of others, and as few as of others unless slow tests run.
+    """
+    return settings(max_examples=min(examples, settings.default.max_examples))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -73,10 +81,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(of_slow)
 
 
+def pytest_collection() -> None:
+    """Collects no garbage during imports, which make millions of objects and drop few."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Spares collections of garbage the millions of objects that imports have made."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

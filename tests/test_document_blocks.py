@@ -53,6 +53,8 @@ ON_PAGES = [
     for page, blocks in PAGES.items()
     if any(block.language in RUN and block.is_run for block in blocks)
 ]
+SLOW = ("compatibility", "questions", "sklearn", "srl", "tasks")
+"""Pages whose blocks take several seconds."""
 EXTRAS = set(metadata("elmo_plugin").get_all("Provides-Extra"))
 
 
@@ -72,7 +74,13 @@ def test_every_block_is_tested_or_gives_a_reason() -> None:
     assert [test for test in RUN_BY.values() if not (REPOSITORY / test).is_file()] == []
 
 
-@pytest.mark.parametrize("page", ON_PAGES)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] if Path(page).stem in SLOW else [])
+        for page in ON_PAGES
+    ],
+)
 def test_a_pages_blocks_run_in_order(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

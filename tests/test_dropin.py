@@ -177,7 +177,13 @@ def test_a_training_started_by_allennlp_can_be_recovered(
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"requires_grad": True}, {"vocab_to_cache": ["", "play"]}], ids=str
+    "options",
+    [
+        {},
+        pytest.param({"requires_grad": True}, marks=pytest.mark.slow),
+        pytest.param({"vocab_to_cache": ["", "play"]}, marks=pytest.mark.slow),
+    ],
+    ids=str,
 )
 def test_an_archive_made_with_dropin_needs_no_other_files(
     make_archive: Callable[..., Path], files: tuple[str, str], options: dict[str, Any]
@@ -209,6 +215,7 @@ def test_an_archive_made_by_allennlp_needs_only_the_options_file(
         )
 
 
+@pytest.mark.slow
 def test_an_archive_made_by_allennlp_with_a_published_model_needs_no_files(
     make_archive: Callable[..., Path], files: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,6 +234,7 @@ def test_an_archive_made_by_allennlp_with_a_published_model_needs_no_files(
     np.testing.assert_allclose(actual, expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_each_of_several_embedders_gets_back_its_saved_bilm(
     tmp_path: Path, files: tuple[str, str]
 ) -> None:
@@ -267,6 +275,7 @@ def test_unsupported_options_are_a_configuration_error(files: tuple[str, str]) -
             embedder(batch_to_ids([["Play"], ["The", "play"]]).flip(1))
 
 
+@pytest.mark.slow
 def test_allennlp_evaluates_and_predicts_with_it_where_the_plugins_file_names_it(
     theirs: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -88,11 +89,16 @@ FILES = {_name(file): file for file in sorted(PACKAGE.rglob("*.py"))}
 PACKAGES = {name for name, file in FILES.items() if file.name == "__init__.py"}
 
 
+@cache
+def _tree(name: str) -> ast.Module:
+    return ast.parse(FILES[name].read_text(encoding="utf-8"))
+
+
 def _imports(name: str, at_import_time: bool = False) -> Iterator[str]:
     """
     The modules of this package that a module imports; at import time, without those in functions.
     """
-    tree = ast.parse(FILES[name].read_text(encoding="utf-8"))
+    tree = _tree(name)
     nodes = tree.body if at_import_time else list(ast.walk(tree))
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -102,9 +108,16 @@ def _imports(name: str, at_import_time: bool = False) -> Iterator[str]:
             yield from (module for module in submodules if module in FILES)
             if not all(module in FILES for module in submodules):
                 yield node.module
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        elif isinstance(node, ast.Call) and _called(node.func).endswith("import_module"):
             imported = {module for module in map(_constant, node.args) if module in FILES}
             yield from imported - {name}
+
+
+def _called(function: ast.expr) -> str:
+    """The name of a function or a method, without where it is from."""
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
 
 
 def _constant(node: ast.expr) -> str:
@@ -184,7 +197,7 @@ def test_modules_without_allennlp_import_only_core_dependencies() -> None:
 
 def _top_level(name: str) -> set[str]:
     """The packages besides this one that a module imports when it is imported."""
-    tree = ast.parse(FILES[name].read_text(encoding="utf-8"))
+    tree = _tree(name)
     modules = [node.module or "" for node in tree.body if isinstance(node, ast.ImportFrom)]
     modules += [
         each.name for node in tree.body if isinstance(node, ast.Import) for each in node.names

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
@@ -43,14 +44,18 @@ def templates() -> Iterator[str]:
                 yield ".*".join(map(re.escape, node.value.split("%s")))
 
 
-PATTERNS = [pattern for pattern in set(templates()) if len(re.findall("[a-z]{3}", pattern)) >= 3]
-PATTERNS.append(re.escape(f"this command {NEEDS_ALLENNLP}"))
-PATTERNS.append(f".*: .* is outside the archive; {re.escape(TRUST)}")
-PATTERNS.append(f"spaCy's model .* {re.escape(NO_SPACY_MODEL)}")
+@cache
+def patterns() -> list[re.Pattern[str]]:
+    """Returns the patterns of all messages; compiled once, as `re` itself keeps only some hundreds."""
+    found = {pattern for pattern in templates() if len(re.findall("[a-z]{3}", pattern)) >= 3}
+    found.add(re.escape(f"this command {NEEDS_ALLENNLP}"))
+    found.add(f".*: .* is outside the archive; {re.escape(TRUST)}")
+    found.add(f"spaCy's model .* {re.escape(NO_SPACY_MODEL)}")
+    return [re.compile(pattern) for pattern in found]
 
 
 def is_printed(message: str) -> bool:
-    return any(re.fullmatch(pattern, message) for pattern in PATTERNS)
+    return any(pattern.fullmatch(message) for pattern in patterns())
 
 
 @pytest.mark.parametrize("message", MESSAGES)

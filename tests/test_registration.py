@@ -6,6 +6,8 @@ that AllenNLP can do without, and imports nothing heavy.
 import subprocess
 import sys
 
+import pytest
+
 from tests.conftest import REPOSITORY
 
 
@@ -27,6 +29,7 @@ def test_importing_the_package_installs_no_hook_but_the_stand_ins_and_nothing_he
     )
 
 
+@pytest.mark.slow
 def test_this_package_does_not_make_a_blank_spacy_pipeline_import_torch() -> None:
     run(
         "import sys\n"

@@ -3,9 +3,12 @@
 import os
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
+import torch
+from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin import stand_ins
 from tests.conftest import REPOSITORY
@@ -79,6 +82,7 @@ def printed() -> list[str]:
     return run_without_the_packages(ALLENNLP_AND_OTHERS).splitlines()
 
 
+@pytest.mark.slow
 def test_who_uses_a_missing_package_reads_what_to_install(printed: list[str]) -> None:
     assert printed[:2] == [
         "transformers is not installed, and AllenNLP needs it for models, tokenizers and optimizers "
@@ -88,10 +92,12 @@ def test_who_uses_a_missing_package_reads_what_to_install(printed: list[str]) ->
     ]
 
 
+@pytest.mark.slow
 def test_allennlp_asks_whether_a_model_is_of_a_missing_package(printed: list[str]) -> None:
     assert printed[2] == "Embedding"
 
 
+@pytest.mark.slow
 def test_for_others_a_missing_package_stays_missing(printed: list[str]) -> None:
     assert printed[3:] == [
         "No module named 'transformers'",
@@ -115,6 +121,13 @@ def test_a_model_predicts_the_same_without_the_packages(tmp_path: Path) -> None:
     )
     assert "[London]LOC" in with_packages.stdout
     assert run_without_the_packages(program, tmp_path) == with_packages.stdout
+
+
+def test_a_name_of_a_stand_in_is_a_class_and_making_one_says_what_to_install() -> None:
+    transformers = stand_ins._Finder().create_module(ModuleSpec("transformers", None))
+    assert not isinstance(torch.nn.Linear(1, 1), transformers.PreTrainedModel)
+    with pytest.raises(ConfigurationError, match=r"pip install 'elmo_plugin\[transformers\]'$"):
+        transformers.AdamW([])
 
 
 def test_an_installed_package_is_used() -> None:

@@ -13,13 +13,14 @@ from elmo_plugin.bilm.batching import Packing, WordBatch
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from tests.bilm.conftest import BiLmMaker, ids_of
 from tests.close import assert_near
+from tests.conftest import at_most
 from tests.small_bilm import small_options
 
 WORDS = st.sampled_from(["the", "play", "Wörter", ".", "a" * 60, "🙂", "x"])
 SENTENCES = st.lists(st.lists(WORDS, max_size=7), min_size=1, max_size=5)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(at_most(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sentences=SENTENCES, neighbour=SENTENCES, padding=st.integers(0, 3))
 def test_a_sentences_vectors_do_not_depend_on_its_batch(
     make_bilm: BiLmMaker, sentences: list[list[str]], neighbour: list[list[str]], padding: int

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
@@ -16,6 +16,7 @@ from elmo_plugin.bilm.lstm import (
     zero_state,
 )
 from tests.bilm.direction import run_direction
+from tests.conftest import at_most
 
 NAMES = list(RECURRENCES)
 every_recurrence = pytest.mark.parametrize("name", NAMES)
@@ -57,7 +58,7 @@ def test_skip_connections_change_a_layers_output_and_not_its_state(name: str, sk
     torch.testing.assert_close(state.cell[1:], end.cell)
 
 
-@settings(max_examples=25)
+@at_most(25)
 @given(
     lengths=st.lists(st.integers(1, 9), min_size=1, max_size=5).map(
         lambda some: sorted(some)[::-1]

@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
@@ -15,6 +15,7 @@ from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm import softmax as softmax_module
 from elmo_plugin.bilm.softmax import VocabularySoftmax, sample_log_uniform
 from tests.bilm.rounding import relative_error
+from tests.conftest import at_most
 
 Sample = tuple[Sequence[int], float]  # the words, and the number of draws
 
@@ -105,7 +106,7 @@ def _check(
     torch.testing.assert_close(gradients, expected_gradients)
 
 
-@settings(max_examples=40)
+@at_most(40)
 @given(
     targets=st.lists(st.integers(0, 11), max_size=7),
     words=st.none() | st.lists(st.integers(0, 11), min_size=1, max_size=11, unique=True),
@@ -129,7 +130,7 @@ def test_losses_and_gradients_equal_the_formulas(
         )
 
 
-@settings(max_examples=20)
+@at_most(20)
 @given(
     targets=st.lists(st.integers(0, 11), max_size=7),
     padding_bias=st.sampled_from([-1.0, 30.0]),

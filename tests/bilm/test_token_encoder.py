@@ -2,13 +2,14 @@ import copy
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm, BiLmError, get_precision, token_encoder
 from tests.bilm.rounding import check_under_autocast, relative_error
 from tests.bilm.token_encoders import by_the_book, ids_of, skip_where_missing, small_encoder
 from tests.close import assert_near
+from tests.conftest import at_most
 
 
 @pytest.mark.parametrize("frozen", [True, False])
@@ -39,7 +40,7 @@ def test_gradients_equal_the_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
         torch.testing.assert_close(gradient, wanted)
 
 
-@settings(max_examples=15)
+@at_most(15)
 @given(st.lists(st.text("ab", max_size=60), min_size=1, max_size=5), st.integers(1, 5))
 def test_vectors_in_training_equal_those_without_gradients_for_any_word_length(
     words: list[str], size: int

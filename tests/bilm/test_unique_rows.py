@@ -1,11 +1,12 @@
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
 from elmo_plugin.bilm import batching
 from elmo_plugin.bilm.batching import unique_rows
+from tests.conftest import at_most
 
 
 @st.composite
@@ -27,13 +28,13 @@ def _check(rows: Tensor) -> None:
     assert sorted(found.tolist()) == sorted(map(list, {tuple(row) for row in rows.tolist()}))
 
 
-@settings(max_examples=50)
+@at_most(50)
 @given(_matrices())
 def test_unique_rows_are_distinct_and_restore_the_input(rows: Tensor) -> None:
     _check(rows)
 
 
-@settings(max_examples=50)
+@at_most(50)
 @given(_matrices())
 def test_rows_with_colliding_hashes_stay_distinct(rows: Tensor) -> None:
     with pytest.MonkeyPatch.context() as patch:

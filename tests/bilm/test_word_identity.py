@@ -2,10 +2,11 @@
 
 import threading
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -15,6 +16,7 @@ from elmo_plugin.bilm.characters import word_to_character_ids
 from elmo_plugin.bilm.derived import WordCache
 from elmo_plugin.embedding import MemoryCache
 from tests.bilm.paths import ComputePath, skip_if_not_here
+from tests.conftest import at_most
 from tests.small_bilm import loud_bilm
 
 SLOTS = 8  # characters of a word, with its begin and its end, so that 6 bytes are read
@@ -45,7 +47,12 @@ batches = st.lists(
 
 def expected(sentences: Sentences, precision: str = "float32") -> list[Tensor]:
     """Embeds each sentence with a biLM that stores no word and has seen none."""
-    return [small_bilm(0, precision).embed([sentence])[0] for sentence in sentences]
+    return [embedded_alone(tuple(sentence), precision) for sentence in sentences]
+
+
+@cache
+def embedded_alone(words: tuple[str, ...], precision: str) -> Tensor:
+    return small_bilm(0, precision).embed([words])[0]
 
 
 def assert_same(actual: list[Tensor], sentences: Sentences, precision: str = "float32") -> None:
@@ -61,7 +68,7 @@ def layers_of(bilm: BiLm, sentences: Sentences, **options: bool) -> Iterator[Ten
 
 
 @given(batches, st.integers(1, 6))
-@settings(max_examples=40, deadline=None)
+@at_most(40)
 def test_embed_gives_each_word_its_own_vectors_whatever_was_embedded_before(
     sequence: list[Sentences], capacity: int
 ) -> None:
@@ -71,7 +78,7 @@ def test_embed_gives_each_word_its_own_vectors_whatever_was_embedded_before(
 
 
 @given(batches, st.integers(1, 6), st.booleans())
-@settings(max_examples=40, deadline=None)
+@at_most(40)
 def test_forward_gives_each_word_its_own_vectors_whatever_was_embedded_before(
     sequence: list[Sentences], capacity: int, keep_state: bool
 ) -> None:
@@ -81,7 +88,7 @@ def test_forward_gives_each_word_its_own_vectors_whatever_was_embedded_before(
 
 
 @given(batches, st.integers(1, 6))
-@settings(max_examples=20, deadline=None)
+@at_most(20)
 def test_a_cache_of_sentences_gives_each_word_its_own_vectors(
     sequence: list[Sentences], capacity: int
 ) -> None:

@@ -347,7 +347,17 @@ def test_unsuitable_text_for_a_bilm_leaves_no_project_behind(
     assert not Path("project").exists()
 
 
-@pytest.mark.parametrize("task", ["ner", "tag", "coref", "srl", "squad", "snli", "sst", "classify"])
+@pytest.mark.parametrize(
+    "task",
+    [
+        "ner",
+        "sst",
+        *(
+            pytest.param(each, marks=pytest.mark.slow)
+            for each in ("tag", "coref", "srl", "squad", "snli", "classify")
+        ),
+    ],
+)
 def test_a_project_in_another_language_learns_its_words(task: str, tmp_path: Path) -> None:
     new_project(task, tmp_path / "project", is_english=False)
     config = Params.from_file(tmp_path / "project/config.jsonnet").as_dict(quiet=True)

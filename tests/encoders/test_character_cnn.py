@@ -14,11 +14,12 @@ from allennlp.data.token_indexers import TokenCharactersIndexer
 from allennlp.modules import TextFieldEmbedder
 from allennlp.modules.token_embedders import Embedding
 from allennlp.nn import Activation
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from elmo_plugin.encoders.character_cnn import CharacterCnn
+from tests.conftest import at_most
 
 CHARACTERS, DIM, FILTERS = 7, 3, 4
 # Words of 0 to 9 characters; a sentence may have none.
@@ -67,7 +68,7 @@ def gradients(cnn: CharacterCnn, vectors: Tensor) -> tuple[Tensor, ...]:
     return torch.autograd.grad((vectors * weights).sum(), list(cnn.parameters()))
 
 
-@settings(max_examples=20)
+@at_most(20)
 @given(sentences=SENTENCES.filter(any), widths=WIDTHS, further_slots=st.integers(0, 8))
 def test_gradients_equal_a_padded_convolution_of_every_token(
     sentences: list[list[list[int]]], widths: list[int], further_slots: int

@@ -172,7 +172,12 @@ def test_a_wrong_argument_of_elmo_at_is_an_error_that_names_it(
 
 
 @pytest.mark.parametrize(
-    "added", ["elmo.at(['input'], bilm='tiny')", "words.none()", "words.bundled()"]
+    "added",
+    [
+        "elmo.at(['input'], bilm='tiny')",
+        pytest.param("words.none()", marks=pytest.mark.slow),
+        pytest.param("words.bundled()", marks=pytest.mark.slow),
+    ],
 )
 @pytest.mark.parametrize("task", ["coref", "ner", "snli", "squad", "srl", "srl_predicates", "sst"])
 def test_additions_before_the_task_are_an_error(task: str, added: str) -> None:
@@ -374,6 +379,7 @@ def variants() -> dict[str, Any]:
     return read_config("experiments/variants.jsonnet")
 
 
+@pytest.mark.slow
 def test_all_variants_exist_and_differ(variants: dict[str, Any]) -> None:
     names = {
         f"{task}_{name}"
@@ -384,6 +390,7 @@ def test_all_variants_exist_and_differ(variants: dict[str, Any]) -> None:
     assert all(variants[a] != variants[b] for a in variants for b in variants if a < b)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "variant", [f"{task}_{one}" for task in OF_ONE_TASK for one in ("baseline", "base")]
 )

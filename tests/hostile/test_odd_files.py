@@ -60,7 +60,21 @@ def test_too_little_memory_is_recognized() -> None:
     assert not is_lack_of_memory(ImportError("no module"))
 
 
-def test_too_little_memory_is_one_sentence(tmp_path: Path) -> None:
+def test_too_little_memory_ends_a_command_with_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lack_memory(*_: object, **__: object) -> None:
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")
+
+    monkeypatch.setattr("elmo_plugin.embed_files.embed_file", lack_memory)
+    (tmp_path / "text.txt").write_text("a\n")
+    with pytest.raises(SystemExit, match="too little memory") as ended:
+        main(["embed", str(tmp_path / "text.txt"), str(tmp_path / "out.h5"), "--bilm", "tiny"])
+    assert "\n" not in str(ended.value)
+
+
+@pytest.mark.slow
+def test_a_process_with_too_little_memory_prints_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("a " * 3_000 + "\n")
     program = (
         "import resource, sys\n"

@@ -152,7 +152,14 @@ def test_differences_are_named_by_their_keys() -> None:
     assert list(differences(written, written)) == []
 
 
-@pytest.mark.parametrize("limit", [100, 3_000, 30_000])
+@pytest.mark.parametrize(
+    "limit",
+    [
+        pytest.param(100, marks=pytest.mark.slow),
+        3_000,
+        pytest.param(30_000, marks=pytest.mark.slow),
+    ],
+)
 def test_a_full_disk_ends_a_training_with_one_sentence(
     limit: int, config: dict[str, Any], tmp_path: Path
 ) -> None:

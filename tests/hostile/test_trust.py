@@ -6,7 +6,7 @@ import shutil
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -145,8 +145,15 @@ IMPORTS = {
 }
 
 
-@pytest.mark.parametrize("changes", IMPORTS.values(), ids=IMPORTS)
-@pytest.mark.parametrize("is_command", [False, True], ids=["function", "allennlp predict"])
+def ways_to_import() -> Iterator[Any]:
+    """Yields each kind, for the function and for the command, which takes longer."""
+    for name, changes in IMPORTS.items():
+        yield pytest.param(changes, False, id=f"function-{name}")
+        marks = [] if name == "a dataset reader" else [pytest.mark.slow]
+        yield pytest.param(changes, True, id=f"allennlp predict-{name}", marks=marks)
+
+
+@pytest.mark.parametrize(("changes", "is_command"), ways_to_import())
 def test_no_class_is_imported_by_its_module_path(
     training: Path,
     tmp_path: Path,

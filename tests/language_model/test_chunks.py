@@ -4,13 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.characters import word_to_character_ids
 from elmo_plugin.language_model.chunks import ChunkFiles, IndexedCorpus
 from elmo_plugin.language_model.corpus import prepare
+from tests.conftest import at_most
 
 SPACES = " \t\r\x0b\x0c\x1c\x1f\x85\xa0\u1680\u2003\u2028\u3000"
 WORDS = st.one_of(
@@ -39,7 +40,7 @@ def prepared(lines: list[str], folder: str | Path, chunk_tokens: int = 1000) -> 
     return prepare(str(path), Path(folder) / "corpora", chunk_tokens)
 
 
-@settings(max_examples=60)
+@at_most(60)
 @given(lines=LINES, chunk_tokens=st.integers(1, 12), max_characters=st.integers(3, 60))
 def test_the_chunks_together_give_the_text_and_its_words(
     lines: list[str], chunk_tokens: int, max_characters: int

@@ -7,14 +7,15 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, Token, Vocabulary
 from allennlp.data.fields import TextField
 from allennlp.data.token_indexers import SingleIdTokenIndexer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.language_model.corpus import Corpus, prepare_corpus
 from elmo_plugin.language_model.vocabulary import CountedWords, check_order, check_vocabulary
+from tests.conftest import at_most
 
 
-@settings(max_examples=40)
+@at_most(40)
 @given(
     sentences=st.lists(
         st.lists(st.sampled_from(["a", "b", "c", "d", "@@UNKNOWN@@"]), min_size=1, max_size=5),

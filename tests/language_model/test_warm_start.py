@@ -10,7 +10,7 @@ import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Vocabulary
 from allennlp.models import load_archive
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLm
@@ -19,6 +19,7 @@ from elmo_plugin.language_model import measure_perplexity
 from elmo_plugin.language_model.loader import BiLmStreamLoader
 from elmo_plugin.language_model.model import BiLmLanguageModel
 from elmo_plugin.language_model.vocabulary import BilmTfVocabulary, adapt_softmax
+from tests.conftest import at_most
 from tests.language_model.small_models import evaluate
 from tests.trained_bilm import COUNTS, random_bilm, random_softmax, words_of, write_training
 
@@ -37,7 +38,7 @@ def _log_probabilities(
     return (hidden @ weight.double().t() + bias.double()).log_softmax(dim=1)
 
 
-@settings(max_examples=30)
+@at_most(30)
 @given(before=st.sets(st.sampled_from(WORDS)), new=st.sets(st.text("xyz", min_size=1, max_size=3)))
 def test_new_words_share_the_probability_of_the_unknown_word_only(
     before: set[str], new: set[str]
@@ -60,7 +61,7 @@ def test_new_words_share_the_probability_of_the_unknown_word_only(
         torch.testing.assert_close(probability, was.get(word, share), rtol=1e-5, atol=0)
 
 
-@settings(max_examples=30)
+@at_most(30)
 @given(
     before=st.permutations(["<UNK>", "<S>", "</S>", "the", "cat", "辞書"]),
     new=st.sets(st.sampled_from(["xx", "xy", "zz", "<UNK>"])),

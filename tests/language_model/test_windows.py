@@ -1,7 +1,7 @@
 from itertools import chain, pairwise
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.language_model.corpus import Corpus
@@ -15,6 +15,7 @@ from elmo_plugin.language_model.windows import (
     stream_windows,
     training_windows,
 )
+from tests.conftest import at_most
 from tests.language_model.in_memory import (
     LENGTHS,
     Pairs,
@@ -56,7 +57,7 @@ def _sentences(row: Pairs, reverse: bool) -> list[Pairs]:
     return [read[start:end] for start, end in pairwise([*starts, len(read)])]
 
 
-@settings(max_examples=60)
+@at_most(60)
 @given(LENGTHS, st.integers(1, 4), st.integers(1, 11), st.booleans())
 def test_rows_contain_all_sentences_whole_in_order_and_once(
     lengths, batch_size, steps, reverse
@@ -70,7 +71,7 @@ def test_rows_contain_all_sentences_whole_in_order_and_once(
     )
 
 
-@settings(max_examples=60)
+@at_most(60)
 @given(LENGTHS, st.integers(1, 4), st.integers(1, 11), st.integers(1, 2), st.integers(0, 3))
 def test_windows_are_counted_without_being_read(
     lengths, batch_size, steps, processes, epoch

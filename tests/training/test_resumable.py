@@ -59,7 +59,7 @@ def test_data_without_instances_are_an_error(tmp_path: Path) -> None:
         train(config, tmp_path / "empty")
 
 
-@pytest.mark.parametrize("steps", [None, 2])
+@pytest.mark.parametrize("steps", [2, pytest.param(None, marks=pytest.mark.slow)])
 def test_a_resumed_training_ends_with_the_same_bytes(
     steps: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 from allennlp.modules.elmo_lstm import ElmoLstm
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -19,6 +19,7 @@ from elmo_plugin.bilm.io.hdf5_weights import (
 )
 from elmo_plugin.bilm.io.layouts import hdf5_mappings
 from tests.bilm.conftest import BiLmMaker
+from tests.conftest import at_most
 from tests.trained_bilm import random_bilm, random_softmax
 
 CELL = "RNN_1/RNN/MultiRNNCell/Cell0/LSTMCell"
@@ -184,7 +185,7 @@ HDF5_WORDS = st.lists(
 )
 
 
-@settings(max_examples=10)
+@at_most(10)
 @given(words=HDF5_WORDS)
 def test_the_softmax_survives_a_round_trip(
     words: list[str], tmp_path_factory: pytest.TempPathFactory

@@ -48,7 +48,7 @@ def test_tokenized_input_is_not_split_again(predictor: NerPredictor) -> None:
 
 
 def test_endless_text_is_refused_naming_the_option_that_allows_it(
-    predictor: NerPredictor,
+    predictor: NerPredictor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endless = {"words": ["a"] * (predictor.default_max_words + 1)}
     message = "a text of 5,001 words is longer than max_words, 5,000"
@@ -56,8 +56,12 @@ def test_endless_text_is_refused_naming_the_option_that_allows_it(
         predictor.predict_json(endless)
     with pytest.raises(ConfigurationError, match=message):
         predictor.predict_batch_json([{"words": ["a"]}, endless])
-    patient = NerPredictor(predictor._model, predictor._dataset_reader, max_words=5_001)
-    assert len(patient.predict_json(endless)["tags"]) == 5_001
+    monkeypatch.setattr(NerPredictor, "default_max_words", 2)
+    model, reader = predictor._model, predictor._dataset_reader
+    three_words = {"words": ["a", "b", "c"]}
+    with pytest.raises(ConfigurationError, match="3 words is longer than max_words, 2"):
+        NerPredictor(model, reader).predict_json(three_words)
+    assert len(NerPredictor(model, reader, max_words=3).predict_json(three_words)["tags"]) == 3
     with pytest.raises(ConfigurationError, match="max_words: expected at least 1, got 0"):
         NerPredictor(predictor._model, predictor._dataset_reader, max_words=0)
     with pytest.raises(

@@ -97,7 +97,7 @@ def test_a_bad_file_is_an_error_that_names_file_and_line(
     [
         pytest.param("train", [1092, 2218, 1624, 2322, 1288], 6920, marks=pytest.mark.slow),
         ("dev", [139, 289, 229, 279, 165], 872),
-        ("test", [279, 633, 389, 510, 399], 1821),
+        pytest.param("test", [279, 633, 389, 510, 399], 1821, marks=pytest.mark.slow),
     ],
 )
 def test_reads_as_many_sentences_of_each_label_as_were_published(
