@@ -31,25 +31,35 @@ def records_of_folder(folder: str, options: ImportOptions, report: Report) -> It
             yield from records_of_two_files(str(path), labels_file, options, report)
             return
     folders = [path for path in entries if path.is_dir()]
-    files = _labels_of_files([path for path in entries if path.is_file()])
     if folders:
         report.took("a folder for each label, a text in each file")
         for label in folders:
             if label.name.lower() in _WITHOUT_LABEL:
                 report.took(f"not the folder {label.name!r}, whose texts have no label")
-                continue
-            yield from _records_of_label(Path(folder), label, options, report)
-    elif files:
-        report.took("a file for each label, a text in each line")
-        for label_name, file in files.items():
-            for number, line in enumerate(read_text(str(file), options, report).split("\n"), 1):
-                if line.strip():
-                    fields = {"text": line.strip(), "label": label_name}
-                    yield Record(folder, f"{file.name}, line {number}", fields)
+            else:
+                yield from _records_of_label(Path(folder), label, options, report)
     else:
+        yield from _records_of_files(folder, entries, options, report)
+
+
+def _records_of_files(
+    folder: str, entries: Sequence[Path], options: ImportOptions, report: Report
+) -> Iterator[Record]:
+    """
+    Yields a record for each line of the files of a folder. Raises `ConfigurationError` if these are
+    not named after their labels.
+    """
+    files = _labels_of_files(entries)
+    if not files:
         raise ConfigurationError(
             f"{folder}: expected a folder, or a file .txt, for each label, or files called train…"
         )
+    report.took("a file for each label, a text in each line")
+    for label_name, file in files.items():
+        for number, line in enumerate(read_text(str(file), options, report).split("\n"), 1):
+            if line.strip():
+                fields = {"text": line.strip(), "label": label_name}
+                yield Record(folder, f"{file.name}, line {number}", fields)
 
 
 def _texts_in(paths: Iterable[Path]) -> list[Path]:

@@ -59,7 +59,7 @@ def _answers_of_fields(found: Mapping[str, Any]) -> Any:
             answers = value
     starts = found.get("answer_start")
     have_starts = isinstance(answers, dict) or is_list_of(answers, dict)
-    if starts is None or have_starts:
+    if have_starts or starts is None or starts == "":
         return answers
     if isinstance(starts, str):
         starts = value_in_cell(starts)
