@@ -86,12 +86,25 @@ class ClassifyImporter(TaskImporter[LabeledText]):
                 yield json.dumps(content, ensure_ascii=False) + "\n"
 
     @overrides
+    def check(self, file: str, examples: Sequence[LabeledText]) -> Iterator[str]:
+        yield from ()  # nothing to say
+        if len(examples) > 1 and not any(_has_letter(example.text) for example in examples):
+            raise ConfigurationError(
+                f"{file}: no text has a letter, as {examples[0].text!r:.60}; --column {TEXT}=NAME "
+                "chooses other texts"
+            )
+
+    @overrides
     def labels(self, example: LabeledText) -> Iterable[str]:
         return [example.label]
 
     @overrides
     def text(self, example: LabeledText) -> str:
         return example.text
+
+
+def _has_letter(text: str) -> bool:
+    return any(character.isalpha() for character in text)
 
 
 def _labeled_texts(

@@ -37,7 +37,7 @@ def document_in(record: Record) -> CorefDocument:
         if _KEY_OF_PRECO in fields:
             clusters = _clusters_of_preco(fields[_KEY_OF_PRECO], sentences)
         else:
-            clusters = _clusters(fields.get("clusters"), sum(map(len, sentences)))
+            clusters = _clusters(fields.get("clusters"), sentences)
         speakers = check_speakers(fields.get("speakers"), sentences)
     return CorefDocument(
         name=str(name),
@@ -59,18 +59,36 @@ def _refuse_word_pieces(sentences: list[list[str]]) -> None:
                 raise BiLmError(f"expected whole words, got a piece for BERT, {word!r}")
 
 
-def _clusters(clusters: Any, length: int) -> list[list[Span]]:
-    """Returns the clusters of a document of `length` words."""
+def _clusters(clusters: Any, sentences: list[list[str]]) -> list[list[Span]]:
+    """Returns the clusters of a document."""
     if not is_list_of(clusters, list):
         raise BiLmError(f'expected "clusters", lists of mentions, got {clusters!r:.100}')
     pairs = [mention for cluster in clusters for mention in cluster if isinstance(mention, list)]
     has_single_words = any(len(pair) == 2 and pair[0] == pair[1] for pair in pairs)
-    if len(pairs) >= _ENOUGH_MENTIONS and not has_single_words:
+    are_many = len(pairs) >= _ENOUGH_MENTIONS
+    if not has_single_words and (are_many or _cross_sentences(pairs, sentences)):
         raise BiLmError(
-            f"expected the first and the last word of each mention, got {len(pairs)} mentions, "
-            'none of one word; mentions such as {"start_word": 0, "end_word": 1} end before a word'
+            f"expected the first and the last word of each mention, got {len(pairs)} mentions: "
+            "none is one word, and there are many, or some begin in one sentence and end in the "
+            'next; mentions such as {"start_word": 0, "end_word": 1} end before a word'
         )
+    length = sum(map(len, sentences))
     return [[_mention(mention, length) for mention in cluster] for cluster in clusters]
+
+
+def _cross_sentences(pairs: list[list[Any]], sentences: list[list[str]]) -> bool:
+    """Returns whether some pair has its first and its last word in different sentences."""
+    ends = set()
+    length = 0
+    for words in sentences:
+        length += len(words)
+        ends.add(length)
+    for pair in pairs:
+        if is_list_of(pair, int) and len(pair) == 2:
+            first, last = pair
+            if last < length and any(first < end <= last for end in ends):
+                return True
+    return False
 
 
 def _mention(mention: Any, length: int) -> Span:

@@ -28,13 +28,18 @@ LABEL_NAMES = (
     "intent",
     "entailment_judgment",
     "entailment_label",
+    "polarity",
+    "stars",
+    "rating",
+    "overall",
     "is_duplicate",
     "quality",
     "cats",
     "accept",
     "choices",
 )
-_IDENTIFIERS = re.compile(r"(.*[._ ])?(id|ids|idx|index|uid|guid|uuid|hash|annotator|user|url)")
+_IDENTIFIERS = re.compile(r"(.*[._ -])?(id|ids|idx|index|uid|guid|uuid|hash|annotator|user|url)")
+_PARTS = {"train", "training", "dev", "val", "valid", "validation", "trial", "test"}
 _FEWEST_LABELS = 20  # of fewer labels, all may differ by chance
 _MOST_DIFFERENT = 0.8  # of the labels
 
@@ -71,6 +76,12 @@ class FieldFinder:
             found[role] = self._field_of_texts(role, self._rest(found), len(open_roles))
         listed = [f"{role} in {found[role]!r}" for role in self._usual]
         report.took(", ".join(listed))
+        for name in self._rest(found):
+            if _are_parts(self._values[name]):
+                report.took(
+                    f"{name!r} says which records are for training, and is not looked at: a file "
+                    "for each part is needed for that"
+                )
         if LABEL in found:
             self._check_labels(found[LABEL])
         return found
@@ -127,7 +138,14 @@ class FieldFinder:
             likelier = [field for field in likely if is_likelier(self._values[field])]
             if len(likely) > 1 and likelier:
                 likely = likelier
-        return self._only_field(LABEL, likely, fields)
+        field = self._only_field(LABEL, likely, fields)
+        labels = _texts_of(self._values[field])
+        if len(labels) > 1 and len(set(labels)) == 1:
+            raise self._first.error(
+                f"the label may be in {field!r}, but it is {labels[0]!r} in all records; --column "
+                f"{LABEL}=NAME chooses a column"
+            )
+        return field
 
     def _field_of_texts(self, role: str, fields: Sequence[str], num_open: int) -> str:
         """Finds the texts of a role, one of `num_open` roles whose fields are not known."""
@@ -164,7 +182,7 @@ class FieldFinder:
     def _check_labels(self, field: str) -> None:
         """Raises `ConfigurationError` if the labels are scores, or nearly all of them differ."""
         labels = _texts_of(self._values[field])
-        scores = [label for label in labels if is_score(label)]
+        scores = [label for label in labels if is_score(label) and not _are_several(label, labels)]
         if scores and all(map(is_number, labels)):
             raise self._first.error(
                 f"{field!r} has scores, such as {scores[0]}, and they are no classes; --column "
@@ -189,12 +207,23 @@ def _texts_of(values: Sequence[Any]) -> list[str]:
     return texts
 
 
+def _are_several(text: str, labels: Sequence[str]) -> bool:
+    """Returns whether a text is several of the labels, with commas between them, as in 3,26."""
+    return "," in text and set(text.split(",")) <= set(labels)
+
+
 def _are_words(values: Sequence[Any]) -> bool:
     """Returns whether all values are single words or numbers, and not all the records' numbers."""
     texts = _texts_of(values)
     if not texts or any(len(text.split()) > 1 for text in texts):
         return False
     return not _are_counting(texts)
+
+
+def _are_parts(values: Sequence[Any]) -> bool:
+    """Returns whether all values name one of several parts of the data, such as `train`, `TEST`."""
+    names = {text.lower() for text in _texts_of(values)}
+    return len(names) > 1 and names <= _PARTS
 
 
 def _have_objects(values: Sequence[Any]) -> bool:

@@ -5,12 +5,14 @@ from pathlib import Path
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.common.parts import have_one_stem
+from elmo_plugin.common.parts import have_one_stem, part_in_name
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.parallel_labels import labels_beside, records_of_two_files
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.text import read_text
 
+_WITHOUT_LABEL = ("unsup", "unlabeled", "unlabelled")  # the first in the IMDB reviews
 _NO_TEXTS = ("thumbs.db", "desktop.ini", "readme", "readme.txt", "readme.md", "license")
 
 
@@ -19,26 +21,45 @@ def records_of_folder(folder: str, options: ImportOptions, report: Report) -> It
     Yields the texts below a folder, and their labels: the names of its folders, as the
     IMDB reviews have them, or of its files.
 
-    Raises `ConfigurationError` if there are neither.
+    A file of texts may have their labels in another. Raises `ConfigurationError` if there is none
+    of these.
     """
     entries = _texts_in(Path(folder).iterdir())
+    for path in entries:
+        labels_file = labels_beside(str(path))
+        if labels_file is not None and part_in_name(path.name) is None:
+            yield from records_of_two_files(str(path), labels_file, options, report)
+            return
     folders = [path for path in entries if path.is_dir()]
-    files = _labels_of_files([path for path in entries if path.is_file()])
     if folders:
         report.took("a folder for each label, a text in each file")
         for label in folders:
-            yield from _records_of_label(Path(folder), label, options, report)
-    elif files:
-        report.took("a file for each label, a text in each line")
-        for label_name, file in files.items():
-            for number, line in enumerate(read_text(str(file), options, report).split("\n"), 1):
-                if line.strip():
-                    fields = {"text": line.strip(), "label": label_name}
-                    yield Record(folder, f"{file.name}, line {number}", fields)
+            if label.name.lower() in _WITHOUT_LABEL:
+                report.took(f"not the folder {label.name!r}, whose texts have no label")
+            else:
+                yield from _records_of_label(Path(folder), label, options, report)
     else:
+        yield from _records_of_files(folder, entries, options, report)
+
+
+def _records_of_files(
+    folder: str, entries: Sequence[Path], options: ImportOptions, report: Report
+) -> Iterator[Record]:
+    """
+    Yields a record for each line of the files of a folder. Raises `ConfigurationError` if these are
+    not named after their labels.
+    """
+    files = _labels_of_files(entries)
+    if not files:
         raise ConfigurationError(
             f"{folder}: expected a folder, or a file .txt, for each label, or files called train…"
         )
+    report.took("a file for each label, a text in each line")
+    for label_name, file in files.items():
+        for number, line in enumerate(read_text(str(file), options, report).split("\n"), 1):
+            if line.strip():
+                fields = {"text": line.strip(), "label": label_name}
+                yield Record(folder, f"{file.name}, line {number}", fields)
 
 
 def _texts_in(paths: Iterable[Path]) -> list[Path]:
@@ -64,9 +85,15 @@ def _records_of_label(
 def _labels_of_files(files: Sequence[Path]) -> dict[str, Path]:
     """
     Returns files by their labels: the names of files such as `late.txt`, or the suffixes of
-    `reviews.pos` and `reviews.neg`.
+    `reviews.pos` and `reviews.neg`. Raises `ConfigurationError` for names such as `train_a.txt`.
     """
     texts = [file for file in files if file.suffix == ".txt"]
+    parts = [file for file in texts if part_in_name(file.name) is not None]
+    if parts:
+        raise ConfigurationError(
+            f"{parts[0]}: expected a file for each label, and this name is of a part of the data; "
+            "name the files to read: TRAIN DEV TEST"
+        )
     if texts:
         return {file.stem: file for file in texts}
     if len(files) > 1 and have_one_stem(files):

@@ -14,6 +14,8 @@ from elmo_plugin.importers.report import Unusable
 _WHOLE_NUMBER = re.compile(r"(-?\d+)(?:\.0+)?")
 _FRACTION = re.compile(r"-?\d*[.,]\d*[1-9]\d*")
 _LIKELY = 0.5  # a category of spaCy's `cats` is true above this
+_LINE_END = re.compile(r"(?:\\n){2,}|(?<=[.!?)\s])\\n|\\n(?=\s)")
+"""A line end that was written as a backslash and an n, as in Yelp's and Amazon's CSV."""
 _NO_LABEL = "-1"  # Hugging Face's data sets have it for a missing label
 
 
@@ -35,13 +37,14 @@ def label_of(value: Any, names: Sequence[str] = ()) -> str:
 
 def text_of(value: Any, reason: str) -> str:
     """
-    Returns the text that a field has, or the words of a text, with single spaces. Raises `Unusable`
-    with the `reason` if it has neither.
+    Returns the text that a field has, or the words of a text, with single spaces, also in place of
+    line ends. Raises `Unusable` with the `reason` if it has neither.
     """
     if is_list_of(value, str):
         value = " ".join(value)
     if not isinstance(value, str) or not value.strip():
         raise Unusable(reason)
+    value = _LINE_END.sub(" ", value)
     return " ".join(value.split())
 
 
@@ -81,7 +84,9 @@ def _label_as_text(value: Any) -> str:
     if not text:
         raise Unusable("without a label")
     if is_score(text):
-        raise Unusable("with a score as their label", f"{text!r} is a score, not a class")
+        raise Unusable(
+            "with a score, or with several labels", f"{text!r} is a score or several labels"
+        )
     whole = _WHOLE_NUMBER.fullmatch(text)
     return whole[1] if whole else text
 

@@ -16,12 +16,20 @@ from elmo_plugin.importers.json_records import Record, is_json, read_objects
 from elmo_plugin.importers.label_folders import records_of_folder
 from elmo_plugin.importers.label_studio import is_label_studio, records_of_choices
 from elmo_plugin.importers.leading_labels import has_leading_labels, records_of_leading_labels
-from elmo_plugin.importers.nested_fields import flat_fields, has_columns, has_rows, rows_of_columns
+from elmo_plugin.importers.nested_fields import flat_fields, rows_in_object
 from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.parallel_labels import labels_beside, records_of_two_files
+from elmo_plugin.importers.python_examples import is_python, read_examples
 from elmo_plugin.importers.rejected import is_rejected
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.table_header import is_header
-from elmo_plugin.importers.tables import Table, is_binary_table, read_table, read_text_table
+from elmo_plugin.importers.tables import (
+    Row,
+    Table,
+    is_binary_table,
+    read_table,
+    read_text_table,
+)
 from elmo_plugin.importers.text import read_text
 
 _EXPECTED = "expected texts and labels, as a table, JSON lines, or a folder for each label"
@@ -29,6 +37,7 @@ _NO_TABLES = (
     "XML or HTML",
     "subtitles",
     "brat's annotations",
+    "a table of Markdown",
     f"{BETWEEN_TABS}, CoNLL-U",
 )
 _FIRST_LINES = 20
@@ -56,8 +65,13 @@ def records_in_text(
     usual: Mapping[str, Sequence[str]],
 ) -> list[Record]:
     """Returns the records of a text, as `read_records` does."""
+    labels_file = labels_beside(file)
+    if labels_file is not None:
+        return list(records_of_two_files(file, labels_file, options, report))
     if is_json(text):
         return _records_of_objects(list(read_objects(file, text)), report)
+    if is_python(text):
+        return _records_of_objects(list(read_examples(file, text)), report)
     if is_fasttext(text):
         report.took("fastText's lines")
         return list(records_of_fasttext(file, text))
@@ -87,7 +101,7 @@ def _refuse_other_data(file: str, text: str) -> None:
 def _records_of_objects(records: Sequence[Record], report: Report) -> list[Record]:
     """Returns the records of JSON, with the fields of objects within objects."""
     if len(records) == 1:
-        records = _rows_in_object(records[0], report)
+        records = rows_in_object(records[0], report)
     accepted = []
     for record in records:
         if is_rejected(record.fields):
@@ -101,19 +115,6 @@ def _records_of_objects(records: Sequence[Record], report: Report) -> list[Recor
         record._replace(fields=_without_byte_order_marks(flat_fields(record.fields)))
         for record in accepted
     ]
-
-
-def _rows_in_object(record: Record, report: Report) -> list[Record]:
-    """Returns the rows of a table that is one object, or else the object."""
-    if has_columns(record.fields):
-        report.took("a list for each column")
-        rows = list(rows_of_columns(record.fields))
-    elif has_rows(record.fields):
-        report.took("an object for each record, by its name")
-        rows = list(record.fields.values())
-    else:
-        return [record]
-    return [Record(record.file, f"item {number}", row) for number, row in enumerate(rows, start=1)]
 
 
 def _without_byte_order_marks(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,7 +131,7 @@ def _records_of_table(
     table: Table, options: ImportOptions, report: Report, usual: Mapping[str, Sequence[str]]
 ) -> list[Record]:
     """Returns a record for each row, with the names of a header, or with numbers, as its keys."""
-    rows = [row for row in table.rows if not row.is_blank]
+    rows = _without_title([row for row in table.rows if not row.is_blank], report)
     names = [str(number) for number in range(table.width)]
     if is_header(rows[0].fields, [row.fields for row in rows[1:]], options, usual):
         names = _names_in_header(table.file, rows[0].fields)
@@ -146,6 +147,17 @@ def _records_of_table(
         fields = flat_fields(dict(zip(names, values, strict=True)))
         records.append(Record(table.file, row.place, fields))
     return records
+
+
+def _without_title(rows: Sequence[Row], report: Report) -> Sequence[Row]:
+    """Returns the rows from the first that has several fields on: above it may be a title."""
+    for number, row in enumerate(rows):
+        filled = [field for field in row.fields if field]
+        if len(filled) > 1:
+            if number > 0:
+                report.took(f"the table begins in {row.place}: above it, rows have one field each")
+            return rows[number:]
+    return rows
 
 
 def _names_in_header(file: str, header: Sequence[str]) -> list[str]:

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.importers.json_records import Record
+from elmo_plugin.importers.report import Report
 
 _PLACES = {"start", "end", "start_offset", "end_offset", "begin", "offset"}
 """Keys of objects that mark a part of a text: their labels are not the text's."""
@@ -54,7 +56,20 @@ def _keys(items: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(keys)
 
 
-def has_columns(fields: Mapping[str, Any]) -> bool:
+def rows_in_object(record: Record, report: Report) -> list[Record]:
+    """Returns the rows of a table that is one object, or else the object."""
+    if _has_columns(record.fields):
+        report.took("a list for each column")
+        rows = list(_rows_of_columns(record.fields))
+    elif _has_rows(record.fields):
+        report.took("an object for each record, by its name")
+        rows = list(record.fields.values())
+    else:
+        return [record]
+    return [Record(record.file, f"item {number}", row) for number, row in enumerate(rows, start=1)]
+
+
+def _has_columns(fields: Mapping[str, Any]) -> bool:
     """Returns whether all fields are lists of one length: the columns of a table."""
     columns = list(fields.values())
     if len(columns) < 2 or not all(isinstance(column, list) for column in columns):
@@ -62,7 +77,7 @@ def has_columns(fields: Mapping[str, Any]) -> bool:
     return len({len(column) for column in columns}) == 1 and bool(columns[0])
 
 
-def has_rows(fields: Mapping[str, Any]) -> bool:
+def _has_rows(fields: Mapping[str, Any]) -> bool:
     """Returns whether all fields are objects with the same keys: rows by their names."""
     rows = list(fields.values())
     if len(rows) < 2 or not all(isinstance(row, dict) and row for row in rows):
@@ -70,7 +85,7 @@ def has_rows(fields: Mapping[str, Any]) -> bool:
     return all(row.keys() == rows[0].keys() for row in rows)
 
 
-def rows_of_columns(fields: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+def _rows_of_columns(fields: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
     """Yields the fields of each row of a table that has a list for each column."""
     for values in zip(*fields.values(), strict=True):
         yield dict(zip(fields, values, strict=True))

@@ -45,6 +45,7 @@ _USUAL = {
     LABEL: LABEL_NAMES,
 }
 _NUMBERED = {"0", "1", "2"}  # three labels, in one order or another
+_LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}  # of ANLI
 
 
 class Pair(NamedTuple):
@@ -70,18 +71,23 @@ class PairImporter(TaskImporter[Pair]):
         if not records:
             return
         fields = FieldFinder(records, _USUAL).find(options, report)
+        pairs = []
         for record in records:
             try:
-                yield _pair_of(record, fields, options)
+                pairs.append(_pair_of(record, fields, options))
             except Unusable as error:
                 report.leave_out(error.reason, record.place)
+        if {pair.label for pair in pairs} <= _LETTERS.keys():
+            pairs = [pair._replace(label=_LETTERS[pair.label]) for pair in pairs]
+        yield from pairs
 
     @overrides
     def check(self, file: str, examples: Sequence[Pair]) -> Iterator[str]:
         labels = {pair.label for pair in examples}
-        if labels == _NUMBERED:
+        if "2" in labels and labels <= _NUMBERED:
+            listed = " and ".join(sorted(labels))
             raise ConfigurationError(
-                f"{file}: the labels are 0, 1 and 2, and data sets number relations differently; "
+                f"{file}: the labels are {listed}, and data sets number relations differently; "
                 "--label-names entailment neutral contradiction names them in this order"
             )
         yield from ()  # nothing to say

@@ -11,6 +11,7 @@ from overrides import overrides
 
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.json_records import Record, is_json, read_objects
+from elmo_plugin.importers.nested_fields import rows_in_object
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report, Unusable
 from elmo_plugin.importers.squad_articles import questions_of_article
@@ -53,7 +54,10 @@ class SquadImporter(TaskImporter[SquadExample]):
     @overrides
     def check(self, file: str, examples: Sequence[SquadExample]) -> Iterator[str]:
         if not any(example.question.answers for example in examples):
-            yield f"{file}: no answers to learn or to score"
+            yield (
+                f"{file}: no answers to learn or to score; --column answer=NAME and "
+                "answer_start=NAME name the columns that have them"
+            )
 
     @overrides
     def document(self, example: SquadExample) -> str | None:
@@ -107,7 +111,10 @@ def _raw_questions(file: str, options: ImportOptions, report: Report) -> Iterato
     if not is_json(text):
         yield from questions_of_table(read_text_table(file, text, options, report), options)
         return
-    for record in read_objects(file, text):
+    records = list(read_objects(file, text))
+    if len(records) == 1 and isinstance(records[0].fields.get("question"), list):
+        records = rows_in_object(records[0], report)
+    for record in records:
         yield from _questions_of_record(record, options, report)
 
 

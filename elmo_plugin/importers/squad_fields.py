@@ -5,6 +5,7 @@ from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.cells import value_in_cell
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.squad_question import RawQuestion
@@ -15,7 +16,7 @@ _USUAL = {
     "context": ("context", "passage", "paragraph", "context_text"),
     "question": ("question", "query_text"),
     "answer": ("answer", "answer_text", "text"),
-    "answer_start": ("answer_start", "start"),
+    "answer_start": ("answer_start", "start", "start_pos", "start_char", "answer_start_char"),
     "answers": ("answer_pivot", "answers"),  # AfriQA has answers in another language, too
     "detected_answers": ("detected_answers",),  # MRQA's, with all of their places
     "title": ("title",),
@@ -32,12 +33,7 @@ def question_of_fields(
     found = {role: fields.get(name) for role, name in find_names(list(fields), options).items()}
     answers = found.get("detected_answers")
     if answers is None:
-        answers = found.get("answers")
-    if isinstance(answers, str):
-        answers = value_in_cell(answers)
-    has_answer = found.get("answer") is not None or found.get("answer_start") is not None
-    if answers is None and has_answer:
-        answers = [{"text": found.get("answer"), "answer_start": found.get("answer_start")}]
+        answers = _answers_of_fields(found)
     title = found.get("title")
     if not isinstance(title, str):
         title = ""
@@ -50,6 +46,31 @@ def question_of_fields(
         title=title,
         is_impossible=found.get("is_impossible"),
     )
+
+
+def _answers_of_fields(found: Mapping[str, Any]) -> Any:
+    """Returns the answers in the fields of their roles, with their beginnings if it has them."""
+    answers = found.get("answers")
+    if answers is None:
+        answers = found.get("answer")
+    if isinstance(answers, str):
+        value = value_in_cell(answers)
+        if isinstance(value, dict) or is_list_of(value, str) or is_list_of(value, dict):
+            answers = value
+    starts = found.get("answer_start")
+    have_starts = isinstance(answers, dict) or is_list_of(answers, dict)
+    if have_starts or starts is None or starts == "":
+        return answers
+    if isinstance(starts, str):
+        starts = value_in_cell(starts)
+    return {"text": _as_list(answers), "answer_start": _as_list(starts)}
+
+
+def _as_list(value: Any) -> list[Any]:
+    """Returns a list, or a list of the only value."""
+    if isinstance(value, list):
+        return value
+    return [value]
 
 
 def questions_of_table(table: Table, options: ImportOptions) -> Iterator[RawQuestion]:
@@ -72,17 +93,20 @@ def questions_of_table(table: Table, options: ImportOptions) -> Iterator[RawQues
 
 def find_names(names: list[str], options: ImportOptions) -> dict[str, str]:
     """Returns the name of the field of each role: the one of `--column`, or the first usual one."""
-    # Of names that differ only in their case, the first counts.
-    by_lower_case = {name.lower(): name for name in reversed(names)}
     found = {}
+    for role in ROLES:
+        chosen = options.columns.get(role)
+        if chosen is not None:
+            found[role] = _chosen_name(chosen, names)
+    # Of names that differ only in their case, the first counts.
+    by_lower_case = {name.lower(): name for name in reversed(names) if name not in found.values()}
     for role, usual in _USUAL.items():
+        if role in found:
+            continue
         for name in usual:
             if name in by_lower_case:
                 found[role] = by_lower_case[name]
                 break
-        chosen = options.columns.get(role)
-        if chosen is not None:
-            found[role] = _chosen_name(chosen, names)
     return found
 
 

@@ -49,11 +49,11 @@ def checked_example(raw: RawQuestion, report: Report) -> SquadExample:
     type, is blank, or the place of an answer is not certain.
     """
     if not isinstance(raw.passage, str):
-        raise Unusable('without a "context"')
+        raise Unusable('without a "context" (--column context=NAME)')
     if is_blank(raw.passage):
         raise Unusable("about a blank passage")
     if not isinstance(raw.text, str):
-        raise Unusable('without a "question"')
+        raise Unusable('without a "question" (--column question=NAME)')
     if is_blank(raw.text):
         raise Unusable("that are blank")
     if _flag(raw.is_impossible):
@@ -141,7 +141,7 @@ def _answer_of_object(item: dict[str, Any]) -> _Answer:
     """Returns the answer that an object describes, with its beginning if the object has one."""
     text = item.get("text")
     is_in_bytes = "answer_start" not in item and "start_byte" in item
-    start = item.get("answer_start")
+    start = item.get("answer_start", item.get("start"))
     if is_in_bytes:
         start = item["start_byte"]
     if text is None and start is not None:

@@ -1,5 +1,7 @@
 """Whether the first row of a table names its columns."""
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from elmo_plugin.importers.label_values import is_number
@@ -7,6 +9,9 @@ from elmo_plugin.importers.options import ImportOptions
 
 _SHORT = 40  # characters of a label or a name
 _MOST_WORDS = 3  # of a name
+_ABBREVIATION = re.compile(r"\w{1,4}\.")  # such as `Nr.`
+_NUMBER_OR_DATE = re.compile(r"[-+]?\d[\d.,:/ -]*%?")
+_QUESTION_MARKS = ("?", "？", "؟")  # noqa: RUF001 (as in `Spam?`)
 SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？", "।", "؟", "۔", "።", "։")  # noqa: RUF001
 
 
@@ -28,9 +33,13 @@ def is_header(
     label_columns = [number for number, column in enumerate(columns) if may_be_labels(column)]
     if any(first[number] in columns[number] for number in label_columns):
         return False  # it has a label that occurs below, so it is a row of data
+    if any(map(_is_unlike_numbers, first, columns)):
+        return True
     if not _look_alike(first):
         return False
-    return any(map(_is_unlike_texts, first, columns))
+    if any(map(_is_unlike_texts, first, columns)):
+        return True
+    return any(_is_unlike_labels(first[number], columns[number]) for number in label_columns)
 
 
 def _has_usual_name(first: Sequence[str], usual: Mapping[str, Sequence[str]]) -> bool:
@@ -49,6 +58,8 @@ def _may_be_name(field: str) -> bool:
     """Returns whether a field may be the name of a column. A name may be blank."""
     if len(field) > _SHORT or len(field.split()) > _MOST_WORDS:
         return False
+    if _ABBREVIATION.fullmatch(field) or field.endswith(_QUESTION_MARKS):
+        return True
     return not is_number(field) and not field.endswith(SENTENCE_ENDS)
 
 
@@ -62,6 +73,20 @@ def _look_alike(names: Sequence[str]) -> bool:
     return not any(name[:1].islower() for name in names)
 
 
+def _is_unlike_numbers(name: str, column: Sequence[str]) -> bool:
+    """Returns whether a name has letters only, and its column has several numbers, or dates."""
+    values = [value for value in column if value]
+    if len(values) < 2 or not name or any(letter.isdecimal() for letter in name):
+        return False
+    return all(_NUMBER_OR_DATE.fullmatch(value) for value in values)
+
+
+def _is_unlike_labels(name: str, column: Sequence[str]) -> bool:
+    """Returns whether each label of a column occurs again, and its name is none of them."""
+    counts = Counter(value for value in column if value)
+    return bool(name) and name not in counts and all(count > 1 for count in counts.values())
+
+
 def _is_unlike_texts(name: str, column: Sequence[str]) -> bool:
     """Returns whether a column has texts, and nearly all of them are longer than its name."""
     texts = [text for text in column if text]
@@ -72,7 +97,12 @@ def _is_unlike_texts(name: str, column: Sequence[str]) -> bool:
 
 
 def _has_more_words(text: str, name: str) -> bool:
-    """Returns whether a text has more words, or, without spaces, more than twice the characters."""
+    """
+    Returns whether a text has more words, or, without spaces, more than twice the characters; or
+    ends as only sentences do.
+    """
+    if text.endswith(SENTENCE_ENDS) and not name.endswith(SENTENCE_ENDS):
+        return True
     num_words = len(text.split())
     if num_words == 1:
         return len(text) > 2 * len(name)

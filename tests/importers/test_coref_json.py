@@ -106,3 +106,9 @@ def test_pieces_of_words_are_no_words(tmp_path: Path) -> None:
     file.write_text('{"sentences": [["[CLS]", "wave", "##d"]], "clusters": []}')
     with pytest.raises(ConfigurationError, match="line 1: expected whole words"):
         import_file("coref", file)
+
+
+def test_pairs_that_end_in_the_next_sentence_are_an_error() -> None:
+    clusters = [[[0, 2], [2, 3]], [[3, 4]]]  # the end is after the last word
+    with pytest.raises(ConfigurationError, match="the first and the last word of each mention"):
+        read({"sentences": SENTENCES, "clusters": clusters})

@@ -211,3 +211,40 @@ def test_scoring_needs_only_the_texts_of_answers(tmp_path: Path) -> None:
         ConfigurationError, match=r"x.jsonl, line 1: expected no question with an answer"
     ):
         list(read_scored_squad(str(path)))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"answer": ["rained"]},
+        {"answer": {"text": "rained", "start": 3, "end": 9}},
+        {"answers": ["rained"], "answer_start": [3]},
+        {"answers": [{"text": "rained", "start": 3}]},
+        {"answers": "rained", "start_char": 3},
+    ],
+)
+def test_answers_are_at_their_beginnings_however_these_are_written(
+    tmp_path: Path, fields: dict[str, Any]
+) -> None:
+    line = {"id": "q1", "context": "It rained, it rained.", "question": "What?", **fields}
+    if fields == {"answer": ["rained"]}:
+        line["context"] = "It rained."
+    (question,), _ = imported(tmp_path, json.dumps(line), "x.jsonl")
+    assert question.answers == [Answer("rained", 3)]
+
+
+def test_a_column_that_is_chosen_for_one_role_has_no_other(tmp_path: Path) -> None:
+    content = "Text;Frage;Antwort\nEs regnet.;Was?;regnet\n"
+    columns = {"context": "Text", "question": "Frage"}
+    (question,), said = imported(tmp_path, content, "x.csv", columns=columns)
+    assert question.answers == []
+    assert "--column answer=NAME" in said
+    columns["answer"] = "Antwort"
+    (question,), _ = imported(tmp_path, content, "y.csv", columns=columns)
+    assert question.answers == [Answer("regnet", 3)]
+
+
+def test_questions_in_a_list_for_each_column_are_read(tmp_path: Path) -> None:
+    columns = {name: [value] for name, value in record().items()}
+    (question,), _ = imported(tmp_path, columns)
+    assert question == Question("q1", "What?", [Answer("rained", 3)])

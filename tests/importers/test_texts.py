@@ -13,7 +13,9 @@ from allennlp.common.checks import ConfigurationError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from elmo_plugin.importers import IMPORTERS
 from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.pairs import Pair
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.tables import read_text_table
 from tests.experiments.configs import FIXTURES, each_file
@@ -63,7 +65,7 @@ def test_pairs_are_read_with_their_label_from_every_form(file: Path) -> None:
         ({"label": []}, "without a label"),
         ({"label": " "}, "without a label"),
         ({"label": "late", "answer": "reject"}, "that an annotator rejected"),
-        ({"label": 4.75}, "with a score as their label"),
+        ({"label": 4.75}, "with a score, or with several labels"),
     ],
 )
 def test_labels_are_found_where_tools_store_them_and_texts_without_one_are_skipped(
@@ -81,6 +83,147 @@ def test_labels_are_found_where_tools_store_them_and_texts_without_one_are_skipp
         assert report.left_out == {label: ["line 1"]}
     else:
         assert found["It rained."] == label
+
+
+def test_numbers_of_features_are_no_texts(tmp_path: Path) -> None:
+    examples, _ = read("classify", tmp_path / "f.txt", "1 3:0.5 7:1.2\n0 2:0.1\n1 1:1 2:1\n")
+    with pytest.raises(ConfigurationError, match=r"no text has a letter, as '3:0\.5 7:1\.2'"):
+        list(IMPORTERS["classify"].check("f.txt", examples))
+
+
+@pytest.mark.parametrize("labels", [(0, 1, 2), (1, 2), (2, 2)])
+def test_numbered_relations_need_their_names(labels: tuple[int, ...]) -> None:
+    pairs = [Pair("A b.", "C d.", str(label)) for label in labels]
+    with pytest.raises(ConfigurationError, match=r"--label-names entailment neutral"):
+        list(IMPORTERS["snli"].check("f.jsonl", pairs))
+
+
+def test_lines_of_fasttext_with_several_labels_are_left_out(tmp_path: Path) -> None:
+    content = "__label__a __label__b It rained.\n__label__a Wet.\n__label__b Dry.\n"
+    examples, report = read("classify", tmp_path / "f.txt", content)
+    assert [(text.text, text.label) for text in examples] == [("Wet.", "a"), ("Dry.", "b")]
+    assert report.left_out == {"with several labels": ["line 1"]}
+
+
+def test_labels_with_commas_between_them_are_no_scores(tmp_path: Path) -> None:
+    content = "It rained.\t2\nIt is dry.\t14\nWet again.\t2\nSo so.\t2,14\n"
+    examples, report = read("classify", tmp_path / "f.tsv", content)
+    assert [text.label for text in examples] == ["2", "14", "2"]
+    assert report.left_out == {"with a score, or with several labels": ["line 4"]}
+
+
+def test_line_ends_that_are_written_out_are_spaces(tmp_path: Path) -> None:
+    content = '"1","It rained.\\n\\nWe left."\n"2","C:\\new is dry."\n"1","So \\n it went."\n'
+    assert texts(tmp_path / "f.csv", content) == [
+        ("It rained. We left.", "1"),
+        ("C:\\new is dry.", "2"),
+        ("So it went.", "1"),
+    ]
+
+
+def test_programs_of_spacy_have_categories(tmp_path: Path) -> None:
+    content = """TRAIN = [
+        ("It rained.", {"cats": {"wet": 1, "dry": 0}}),
+        ("It is fine.", {"cats": {"wet": 0, "dry": 1}}),
+    ]"""
+    assert texts(tmp_path / "f.py", content) == [("It rained.", "wet"), ("It is fine.", "dry")]
+
+
+def test_texts_and_labels_in_two_files_are_joined_line_by_line(tmp_path: Path) -> None:
+    names = [
+        ("train_text.txt", "train_labels.txt"),
+        ("texts.txt", "label.txt"),
+        ("seq.in", "label"),
+    ]
+    for number, (text_name, label_name) in enumerate(names):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / label_name).write_text("wet\ndry\n")
+        found = texts(folder / text_name, "It rained.\nIt is dry.\n")
+        assert found == [("It rained.", "wet"), ("It is dry.", "dry")]
+
+
+def test_another_number_of_labels_than_of_texts_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "train_labels.txt").write_text("wet\n")
+    with pytest.raises(
+        ConfigurationError, match=r"train_labels\.txt: expected a label for each line"
+    ):
+        texts(tmp_path / "train_text.txt", "It rained.\nIt is dry.\n")
+
+
+def test_folders_of_intents_have_the_labels_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "seq.in").write_text("play some jazz\nset an alarm\n")
+    (tmp_path / "seq.out").write_text("O O B-genre\nO O O\n")
+    (tmp_path / "label").write_text("Play\nAlarm\n")
+    assert texts(tmp_path) == [("play some jazz", "Play"), ("set an alarm", "Alarm")]
+
+
+def test_names_of_parts_are_no_labels(tmp_path: Path) -> None:
+    (tmp_path / "train_text.txt").write_text("It rained.\n")
+    (tmp_path / "train_labels.txt").write_text("2\n")
+    with pytest.raises(ConfigurationError, match="this name is of a part of the data"):
+        texts(tmp_path)
+
+
+def test_texts_without_a_label_in_a_folder_are_left_out(tmp_path: Path) -> None:
+    for label in ("pos", "neg", "unsup"):
+        (tmp_path / label).mkdir()
+        (tmp_path / label / "1.txt").write_text(f"A {label} film.")
+    assert texts(tmp_path) == [("A neg film.", "neg"), ("A pos film.", "pos")]
+
+
+def test_a_column_that_divides_the_records_is_reported(tmp_path: Path) -> None:
+    content = "split,text,label\ntrain,It rained.,wet\ntest,It is dry.,dry\n"
+    _, report = read("classify", tmp_path / "f.csv", content)
+    assert any("'split' says which records are for training" in line for line in report.findings)
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_commas_in_texts_do_not_separate_columns(tmp_path: Path, separator: str) -> None:
+    rows = [("i can go, so far, today", "sad"), ("im here, as said, now", "glad")] * 2
+    content = "".join(separator.join(row) + "\n" for row in rows)
+    assert texts(tmp_path / "f.txt", content) == rows
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [
+            "Nr.;Rückmeldung;Bewertung",
+            "1;Das Essen war kalt.;schlecht",
+            "2;Sehr gut!;gut",
+            "3;Zu teuer.;schlecht",
+        ],
+        [
+            "Fecha;Comentario;Valoración",
+            "01/02/2020;Muy mal;mala",
+            "02/02/2020;Muy buen servicio;buena",
+            "03/02/2020;Caro;mala",
+        ],
+        ["Nachricht;Spam?", "Jetzt klicken;ja", "Bis morgen;nein", "Klick;ja", "Du;nein"],
+        ["Wort;Art", "Hund;Tier", "Katze;Tier", "Eiche;Baum", "Buche;Baum"],
+        ["Frase;Etiqueta", "Estaba fría.;mala", "Muy buen servicio.;buena", "Caro.;mala"],
+        ["Umfrage 2020;", "Satz;Urteil", "Es war kalt.;schlecht", "Sehr gut!;gut", "Naja.;gut"],
+    ],
+)
+def test_headers_in_other_languages_are_no_examples(tmp_path: Path, rows: list[str]) -> None:
+    begin = 2 if rows[0].endswith(";") else 1
+    expected = [tuple(row.split(";")[-2:]) for row in rows[begin:]]
+    assert texts(tmp_path / "f.csv", "\n".join(rows) + "\n") == expected
+
+
+def test_a_first_row_with_a_label_that_occurs_again_is_an_example(tmp_path: Path) -> None:
+    rows = [("Hund", "Tier"), ("Katze", "Tier"), ("Eiche", "Baum"), ("Buche", "Baum")]
+    content = "".join(";".join(row) + "\n" for row in rows)
+    assert texts(tmp_path / "f.csv", content) == rows
+
+
+def test_letters_of_relations_are_their_names(tmp_path: Path) -> None:
+    lines = [{"context": "A b.", "hypothesis": "C d.", "label": label} for label in "enc"]
+    pairs, _ = read(
+        "snli", tmp_path / "f.jsonl", "".join(json.dumps(line) + "\n" for line in lines)
+    )
+    assert [pair.label for pair in pairs] == ["entailment", "neutral", "contradiction"]
 
 
 def test_choices_of_label_studio_are_read_as_labels(tmp_path: Path) -> None:
@@ -195,7 +338,9 @@ def test_pairs_without_a_majority_are_left_out(tmp_path: Path) -> None:
         ("It rained again.\n", "line 1: expected texts and labels, as a table"),
         ("text,mood,body\na b c,x,y\n", "'mood' and 'body' may all be the label"),
         ('{"text": "a b"}\n{"text": \n', "line 2: not JSON"),
-        ("__label__a __label__b wet\n", "line 1: expected __label__ with one label"),
+        ("__label__a __label__b\n", "line 1: expected __label__ with a label"),
+        ("| text | label |\n|---|---|\n| It rained. | wet |\n", "got a table of Markdown"),
+        ("0\tIt rained.\n0\tIt is dry.\n", "the label may be in '0', but it is '0' in all"),
         ("", "no rows in this file"),
         ("(2 (2 a) (2 b)\n", "line 1: brackets are not balanced"),
     ],

@@ -7,6 +7,10 @@ _JSON = re.compile(r'\s*[\[{]\s*(["\[{]|$)')
 _MARKUP = re.compile(
     r"<(\?xml|!doctype|html|head|doc|tei|text|root|body|div|p|corpus)\b", re.IGNORECASE
 )
+_ATTRIBUTES = r"(\s+[\w:.-]+\s*=\s*(\"[^\"]*\"|'[^']*'))"
+_TAG_ALONE = re.compile(rf"<(?P<name>[A-Za-z][\w:.-]*)(?P<attributes>{_ATTRIBUTES}*)\s*>\s*")
+_WORD_PROCESSOR = re.compile(r"\{\\rtf1|\\documentclass\b")
+_PIECE = re.compile(r"\S@@(\s|$)|(^|\s)\u2581\S")
 _TREE = re.compile(r"\([^\s()]* ?\([^\s()]+ .*\)")
 _FASTA = re.compile(r">\S.*|[A-Za-z*.-]+")
 _TIME = r"(\d+:)?\d+:\d+[.,]\d+"
@@ -23,6 +27,7 @@ _COMMENT = ("#", "-DOCSTART-")
 _WORD_CLASS = re.compile(r"[A-Z][A-Z0-9$|_-]*|[^\w\s]+")
 _END = re.compile(r"[.!?…。।؟]+")
 BETWEEN_TABS = "columns between tabs"
+_WORD_NUMBER = re.compile(r"\d+([-.]\d+)?\t")
 _TAG_MARKS = ("|", "_", "/")
 _FEWEST_WORDS = 4
 _FEWEST_ROWS = 4
@@ -48,7 +53,18 @@ def _is_json(lines: Sequence[str]) -> bool:
 
 
 def _is_markup(lines: Sequence[str]) -> bool:
-    return _MARKUP.match(lines[0].lstrip()) is not None
+    first = lines[0].lstrip()
+    if _MARKUP.match(first):
+        return True
+    tag = _TAG_ALONE.fullmatch(first)
+    if tag is None:
+        return False
+    # Without attributes and an end, it may be a remark, such as <laughs>.
+    return bool(tag["attributes"]) or any(f"</{tag['name']}>" in line for line in lines)
+
+
+def _is_word_processor(lines: Sequence[str]) -> bool:
+    return _WORD_PROCESSOR.match(lines[0]) is not None
 
 
 def _is_trees(lines: Sequence[str]) -> bool:
@@ -71,6 +87,17 @@ def _is_subtitles(lines: Sequence[str]) -> bool:
     if all(_LYRICS.fullmatch(line) for line in lines):
         return True
     return any(_TIMES.fullmatch(line) for line in lines[:10])
+
+
+def _has_word_pieces(lines: Sequence[str]) -> bool:
+    """Returns whether most lines have pieces of words, such as `bur@@ nt`."""
+    with_pieces = [line for line in lines if _PIECE.search(line)]
+    return 2 * len(with_pieces) > len(lines)
+
+
+def _has_boundaries(lines: Sequence[str]) -> bool:
+    """Returns whether all lines have marks of sentences around them."""
+    return all(line.startswith("<s>") and line.rstrip().endswith("</s>") for line in lines)
 
 
 def _is_fasttext(lines: Sequence[str]) -> bool:
@@ -158,6 +185,7 @@ def _look_like_tags(tags: Sequence[str]) -> bool:
 _FORMS: dict[str, Callable[[Sequence[str]], bool]] = {
     "JSON": _is_json,
     "XML or HTML": _is_markup,
+    "RTF or LaTeX": _is_word_processor,
     "trees": _is_trees,
     "FASTA": _is_fasta,
     "FASTQ": _is_fastq,
@@ -167,6 +195,8 @@ _FORMS: dict[str, Callable[[Sequence[str]], bool]] = {
     "a table, CSV": _is_table,
     "a table of Markdown": _is_markdown_table,
     "words with their tags": _has_tagged_words,
+    "pieces of words": _has_word_pieces,
+    "sentences between <s> and </s>": _has_boundaries,
 }
 
 
@@ -175,7 +205,7 @@ def _kind_of_rows(rows: Sequence[str], has_blank_lines: bool) -> str:
     if not rows:
         return ""
     if _are_between_tabs(rows):
-        if rows[0].count("\t") == 9:
+        if rows[0].count("\t") == 9 and _WORD_NUMBER.match(rows[0]):
             return f"{BETWEEN_TABS}, CoNLL-U"
         return BETWEEN_TABS
     fields = [row.split() for row in rows]

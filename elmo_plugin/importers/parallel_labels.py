@@ -1,0 +1,47 @@
+"""Texts and labels in two files, a line for each: TweetEval's, or seq.in and label."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from allennlp.common.checks import ConfigurationError
+
+from elmo_plugin.importers.json_records import Record
+from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.report import Report
+from elmo_plugin.importers.text import read_lines
+
+_LABELS_OF_SEQUENCES = {"seq.in": "label"}
+_TEXT = re.compile(r"text(s?)(?=\.|$)")
+
+
+def labels_beside(file: str) -> str | None:
+    """Returns the file with the labels of texts: `train_labels.txt` for `train_text.txt`."""
+    path = Path(file)
+    names = [_TEXT.sub("labels", path.name), _TEXT.sub("label", path.name)]
+    if path.name in _LABELS_OF_SEQUENCES:
+        names = [_LABELS_OF_SEQUENCES[path.name]]
+    for name in names:
+        other = path.with_name(name)
+        if name != path.name and other.exists():
+            return str(other)
+    return None
+
+
+def records_of_two_files(
+    file: str, labels_file: str, options: ImportOptions, report: Report
+) -> Iterator[Record]:
+    """
+    Yields the texts of a file with the labels of another. Raises `ConfigurationError` if their
+    numbers of lines differ.
+    """
+    texts = read_lines(file, options, report)
+    labels = read_lines(labels_file, options, report)
+    if len(texts) != len(labels):
+        raise ConfigurationError(
+            f"{labels_file}: expected a label for each line of {file}, which has {len(texts):,} "
+            f"lines, got {len(labels):,}"
+        )
+    report.took(f"a text in each line, whose label is in the same line of {labels_file}")
+    for number, (text, label) in enumerate(zip(texts, labels, strict=True), start=1):
+        yield Record(file, f"line {number}", {"text": text.strip(), "label": label.strip()})
