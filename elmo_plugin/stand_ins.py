@@ -5,7 +5,7 @@ A stand-in is a module in which every name is a class. It can be imported, subcl
 in `isinstance`. There are two kinds of packages:
 
 - Those of `PACKAGES` need not be installed. Whoever uses a name gets one sentence that says what to
-  install. If the package is installed, there is no stand-in.
+  install. If the package is installed, it is imported as ever.
 - Those of `LATE` are installed, and take a fifth of the start. A name is taken from the package the
   first time that somebody calls it or asks for one of its attributes.
 
@@ -114,7 +114,7 @@ class _Name(type):
     def _import(cls) -> "Any":
         """
         Imports the package, and returns the real object. Raises AllenNLP's `ConfigurationError` if
-        the package is not installed, or has no such name.
+        the package is not installed, or does not have the name.
         """
         _forget([cls._package])
         try:
@@ -124,7 +124,7 @@ class _Name(type):
                 raise
             problem = "is not installed"
         except AttributeError:
-            problem = f"has no {cls._attribute} in its installed version"
+            problem = f"does not have {cls._attribute} in its installed version"
         raise _cannot_be_used(cls._package, problem)
 
 

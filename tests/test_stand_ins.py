@@ -185,7 +185,9 @@ def test_late_packages_are_imported_when_a_name_is_used(tmp_path: Path) -> None:
 
 def test_a_name_that_a_newer_version_lacks_is_said_when_it_is_used() -> None:
     module = stand_ins.StandIn("nltk", stand_ins._LATE["nltk"])
-    with pytest.raises(ConfigurationError, match="nltk has no Absent in its installed version"):
+    with pytest.raises(
+        ConfigurationError, match="nltk does not have Absent in its installed version"
+    ):
         module.Absent()
 
 
