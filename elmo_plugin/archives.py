@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import chain
 from pathlib import Path, PureWindowsPath
 from pkgutil import iter_modules
 from threading import RLock
@@ -155,7 +156,8 @@ def load_archive(
         with spacy_rules(params, name, trust):
             reader, validation_reader = archival._load_dataset_readers(params.duplicate(), folder)
             model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
-            check_all_finite(model.state_dict().items(), name)
+            # Not of `state_dict`, which reads the bundled biLM once more to leave it out.
+            check_all_finite(chain(model.named_parameters(), model.named_buffers()), name)
         meta = None
         if (folder / META_NAME).is_file():
             meta = Meta.from_path(folder / META_NAME)

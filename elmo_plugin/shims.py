@@ -143,6 +143,7 @@ def import_submodules_by_their_full_names() -> None:
 
 def _include_package(package_name: str, exclude: set[str] | None = None) -> None:
     """Imports a package with its submodules; one of the user's may be in the working directory."""
+    invalidate_caches()  # the package may have been written a moment ago
     top_package, _, _ = package_name.partition(".")
     if top_package == "allennlp":
         _import_with_submodules(package_name, exclude)
@@ -155,7 +156,6 @@ def _import_with_submodules(package_name: str, exclude: set[str] | None = None) 
     """Imports a package and all that is in it, except tests and names that begin with `_`."""
     if package_name in (exclude or ()) or package_name == _ONLY_FOR_CHECKLIST:
         return
-    invalidate_caches()
     package = import_module(package_name)
     folders = list(getattr(package, "__path__", []))  # a module that is no package has none
     for submodule in iter_modules(folders[:1]):
@@ -170,6 +170,7 @@ def import_plugins(here: str) -> None:
     directory `here`. Unlike there, a folder in `here` is a plugin only if `.allennlp_plugins` names
     it. Afterwards `sys.path` has its earlier entries, then those that plugins have added.
     """
+    invalidate_caches()  # a plugin may have been written a moment ago
     path = sys.path[:]
     working_directory = Path(here).resolve()
     sys.path[:] = [entry for entry in path if Path(entry).resolve() != working_directory]

@@ -1,22 +1,34 @@
 """
-Lets AllenNLP import packages that are not installed, and that only its vision, transformer,
-sharding, hub and callback parts use.
+Lets AllenNLP start without packages that it imports at its start, and that few people use.
 
-AllenNLP imports them all whenever it starts. A stand-in is a module in which every name is a class.
-It can be imported, subclassed and asked for in `isinstance`; whoever uses it otherwise gets one
-sentence that says what to install. A package that is installed is used as ever, and only
-AllenNLP's own modules get stand-ins: for all others a missing package stays missing.
+A stand-in is a module in which every name is a class. It can be imported, subclassed and asked for
+in `isinstance`. There are two kinds of packages:
+
+- Those of `PACKAGES` need not be installed. Whoever uses a name gets one sentence that says what to
+  install. If the package is installed, it is imported as ever.
+- Those of `LATE` are installed, and take a fifth of the start. A name is taken from the package the
+  first time that somebody calls it or asks for one of its attributes.
+
+Only AllenNLP's own modules get stand-ins: for all others a missing package stays missing, and an
+installed one is imported as ever.
 """
 
 import sys
 from collections.abc import Sequence
-from importlib.machinery import ModuleSpec
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
 from types import FrameType, ModuleType
+
+# Type checkers take this name as true. Importing `typing` for it would double the time that Python
+# takes to start.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Package:
     """
-    A package that AllenNLP imports, and none of our tasks uses.
+    A package that AllenNLP imports at its start, and does not use then.
 
     # Parameters
 
@@ -58,55 +70,114 @@ PACKAGES = [
     Package("dill", "allennlp.common.util", "transformers' tokenizers", _EXTRA),
     Package("base58", "allennlp.common.util", "transformers' tokenizers", _EXTRA),
     Package("wandb", "allennlp.training.callbacks.wandb", "the callback `wandb`", "wandb"),
+    Package(
+        "matplotlib",
+        "allennlp.commands.find_learning_rate",
+        "the plot of `allennlp find-lr`",
+        "elmo_plugin[figures]",
+    ),
 ]
-_BY_NAME = {package.name: package for package in PACKAGES}
+_TASKS = "elmo_plugin[allennlp]"
+LATE = [
+    Package("nltk", "allennlp.training.metrics", "the scores of parse trees", _TASKS),
+    Package("huggingface_hub", "allennlp.common.push_to_hf", "`allennlp push-to-hf`", _TASKS),
+    Package("cached_path", "allennlp.common.file_utils", "files at addresses", _TASKS),
+]
+_PACKAGES = {package.name: package for package in PACKAGES}
+_LATE = {package.name: package for package in LATE}
 
 
-class _MissingName(type):
-    """The type of all names in a stand-in. They are classes whose only use is an error."""
+class _Name(type):
+    """The type of all names in a stand-in. They are classes, each in place of a real object."""
 
-    package: Package
+    # Of a class of AllenNLP that is derived from a name, these are those of the name.
+    _package: Package
+    _module: str
+    _attribute: str
 
     def __call__(cls, *args: object, **kwargs: object) -> object:
-        raise _not_installed(cls.package)
+        return cls._import()(*args, **kwargs)
 
     def __getattr__(cls, name: str) -> object:
         # Python itself asks classes for some names with underscores, and can do without.
         if name.startswith("__"):
             raise AttributeError(name)
-        raise _not_installed(cls.package)
+        return getattr(cls._import(), name)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        package = sys.modules.get(cls._package.name)
+        # Nothing can be of a class whose package nobody has imported.
+        if package is None or isinstance(package, StandIn):
+            return False
+        return isinstance(instance, cls._import())
+
+    def _import(cls) -> "Any":
+        """
+        Imports the package, and returns the real object. Raises AllenNLP's `ConfigurationError` if
+        the package is not installed, or does not have the name.
+        """
+        _forget([cls._package])
+        try:
+            return getattr(import_module(cls._module), cls._attribute)
+        except ModuleNotFoundError as error:
+            if error.name != cls._package.name:
+                raise
+            problem = "is not installed"
+        except AttributeError:
+            problem = f"does not have {cls._attribute} in its installed version"
+        raise _cannot_be_used(cls._package, problem)
 
 
-def _not_installed(package: Package) -> Exception:
-    """Returns the error of someone who uses a package that is not installed."""
+def _cannot_be_used(package: Package, problem: str) -> Exception:
+    """Returns the error of someone who uses a package that AllenNLP could start without."""
     from allennlp.common.checks import ConfigurationError  # here, as AllenNLP imports this first
 
     return ConfigurationError(
-        f"{package.name} is not installed, and AllenNLP needs it for {package.needed_for}: "
+        f"{package.name} {problem}, and AllenNLP needs it for {package.needed_for}: "
         f"pip install '{package.install}'"
     )
 
 
 class StandIn(ModuleType):
-    """Stands for a package that is not installed, or for one of its modules."""
+    """Stands for a package, or for one of its modules."""
 
     def __init__(self, name: str, package: Package) -> None:
         super().__init__(name)
-        self.__path__ = []  # so that Python asks for its submodules as well
         self._package = package
 
     def __getattr__(self, name: str) -> type:
         if name.startswith("__"):
             raise AttributeError(name)
-        missing = _MissingName(name, (), {"package": self._package, "__module__": self.__name__})
-        setattr(self, name, missing)  # the same class each time
-        return missing
+        content = {
+            "_package": self._package,
+            "_module": self.__name__,
+            "_attribute": name,
+            "__module__": self.__name__,
+        }
+        stand_in = _Name(name, (), content)
+        setattr(self, name, stand_in)  # the same class each time
+        return stand_in
 
 
-class _Finder:
+class _Loader:
+    """Makes stand-ins of the packages in a table, by their names."""
+
+    def __init__(self, packages: dict[str, Package]) -> None:
+        self.packages = packages
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Makes a stand-in."""
+        package_name = spec.name.partition(".")[0]
+        return StandIn(spec.name, self.packages[package_name])
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Runs nothing: a stand-in contains no code."""
+
+
+class _MissingFinder(_Loader):
     """
-    Finds stand-ins. Python asks the finders in `sys.meta_path` one after the other, and this is the
-    last: it is asked only for what nobody else has found.
+    Finds stand-ins of missing packages. Python asks the finders in `sys.meta_path` one after the
+    other, and this is the last: it is asked only for what nobody else has found.
     """
 
     def find_spec(
@@ -114,49 +185,87 @@ class _Finder:
     ) -> ModuleSpec | None:
         """Returns how to load a stand-in, or `None` if there is none for this importer."""
         package_name, _, submodule = name.partition(".")
-        if package_name not in _BY_NAME:
+        if package_name not in self.packages:
             return None
         # What an installed package lacks stays missing.
         if submodule and not isinstance(sys.modules.get(package_name), StandIn):
             return None
-        if not _is_asked_by_allennlp(sys._getframe()):
+        importer = _importer(sys._getframe())
+        if importer is None or not _is_of_allennlp(importer):
             return None
         return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Makes a stand-in."""
-        package_name = spec.name.partition(".")[0]
-        return StandIn(spec.name, _BY_NAME[package_name])
 
-    def exec_module(self, module: ModuleType) -> None:
-        """Runs nothing: a stand-in contains no code."""
+class _LateFinder(_Loader):
+    """Finds stand-ins of packages that are imported late. This is the first finder."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Returns how to load a stand-in, or `None` if there is none for this importer."""
+        importer = _importer(sys._getframe())
+        if importer is None or not _is_of_allennlp(importer):
+            return None
+        package_name = name.partition(".")[0]
+        # AllenNLP goes on to another package, so nobody else must find the stand-ins before.
+        _forget([package for package in LATE if package.name != package_name])
+        # In a function, AllenNLP imports what it uses at once.
+        if name not in self.packages or importer.f_code.co_name != "<module>":
+            return None
+        installed = PathFinder.find_spec(name)
+        if installed is None:
+            return None
+        spec = ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
+        # Its submodules are the real ones: AllenNLP starts with small ones, such as those of locks.
+        spec.submodule_search_locations = installed.submodule_search_locations
+        return spec
 
 
-def _is_asked_by_allennlp(frame: FrameType) -> bool:
-    """Returns whether a module of AllenNLP imports something in the frame, or in its callers."""
+def _importer(frame: FrameType) -> FrameType | None:
+    """Returns the frame of the import statement for which a finder, in `frame`, is asked."""
     importer: FrameType | None = frame.f_back
-    while importer is not None:
-        name = importer.f_globals.get("__name__", "")
-        # Between an import statement and a finder there are only frames of Python's own importlib.
-        if not name.startswith("importlib"):
-            return name == "allennlp" or name.startswith("allennlp.")
+    # Between an import statement and a finder there are only frames of Python's own importlib.
+    while importer is not None and _module_of(importer).startswith("importlib"):
         importer = importer.f_back
-    return False
+    return importer
+
+
+def _is_of_allennlp(frame: FrameType) -> bool:
+    """Returns whether a frame runs code of AllenNLP."""
+    return _module_of(frame).partition(".")[0] == "allennlp"
+
+
+def _module_of(frame: FrameType) -> str:
+    """Returns the name of the module whose code runs in a frame."""
+    name: str = frame.f_globals.get("__name__", "")
+    return name
 
 
 def install() -> None:
     """Makes Python find the stand-ins. Calling this twice is harmless."""
     for finder in sys.meta_path:
-        if isinstance(finder, _Finder):
+        if isinstance(finder, _Loader):
             return
-    sys.meta_path.append(_Finder())
+    sys.meta_path.insert(0, _LateFinder(_LATE))
+    sys.meta_path.append(_MissingFinder(_PACKAGES))
 
 
 def hide() -> None:
     """
     Removes the stand-ins from `sys.modules`, so that whoever tries to import a package afterwards
-    learns that it is missing. AllenNLP's modules keep theirs.
+    gets the package, or learns that it is missing. AllenNLP's modules keep theirs.
     """
-    for name, module in list(sys.modules.items()):
-        if isinstance(module, StandIn):
-            del sys.modules[name]
+    _forget([*PACKAGES, *LATE])
+
+
+def _forget(packages: Sequence[Package]) -> None:
+    """
+    Removes stand-ins of packages from `sys.modules`, with the submodules that were imported by
+    them.
+    """
+    for package in packages:
+        if not isinstance(sys.modules.get(package.name), StandIn):
+            continue
+        for name in list(sys.modules):
+            if name.partition(".")[0] == package.name:
+                del sys.modules[name]

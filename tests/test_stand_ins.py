@@ -139,7 +139,7 @@ def test_an_installed_package_is_used() -> None:
 
 
 def test_what_an_installed_package_lacks_stays_missing() -> None:
-    finder = stand_ins._Finder()
+    finder = stand_ins._MissingFinder(stand_ins._PACKAGES)
     allennlp = {"__name__": "allennlp.common", "find_spec": finder.find_spec}
     exec("found = find_spec('transformers.absent')", allennlp)
     assert allennlp["found"] is None
@@ -148,7 +148,62 @@ def test_what_an_installed_package_lacks_stays_missing() -> None:
     assert finder.find_spec("scipy") is None  # this test is not AllenNLP
 
 
+LATE = """
+import sys
+import elmo_plugin  # as elmo_plugin.pth does
+import allennlp.commands
+
+late = ("nltk", "huggingface_hub", "cached_path")
+print([name for name in late if name in sys.modules])
+
+from allennlp.common import file_utils
+from allennlp.common.push_to_hf import HfApi
+from allennlp.training.metrics import evalb_bracketing_scorer
+print(isinstance("a tree", evalb_bracketing_scorer.Tree))
+print(evalb_bracketing_scorer.Tree.fromstring("(1 (2 a) (3 b))").leaves())
+print(isinstance(evalb_bracketing_scorer.Tree("S", []), evalb_bracketing_scorer.Tree))
+print(file_utils.cached_path(__file__) == __file__)
+
+import cached_path, huggingface_hub
+import nltk.tree
+import nltk
+print(nltk.Tree("S", ["a"]).leaves(), nltk.edit_distance("ab", "ac"))
+print(cached_path.common.PathOrStr, type(HfApi()) is huggingface_hub.HfApi)
+"""
+
+
+def test_late_packages_are_imported_when_a_name_is_used(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(LATE, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, program],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+    )
+    lines = done.stdout.splitlines()
+    # If transformers is installed, it has imported the hub first.
+    assert set(lines[0][1:-1].split(", ")) <= {"'huggingface_hub'", ""}, done.stderr
+    assert lines[1:] == [
+        "False",
+        "['a', 'b']",
+        "True",
+        "True",
+        "['a'] 1",
+        "typing.Union[str, os.PathLike] True",
+    ], done.stderr
+
+
+def test_a_name_that_a_newer_version_lacks_is_said_when_it_is_used() -> None:
+    module = stand_ins.StandIn("nltk", stand_ins._LATE["nltk"])
+    with pytest.raises(
+        ConfigurationError, match="nltk does not have Absent in its installed version"
+    ):
+        module.Absent()
+
+
 def test_installing_twice_adds_one_finder() -> None:
     stand_ins.install()
-    finders = [finder for finder in sys.meta_path if isinstance(finder, stand_ins._Finder)]
-    assert len(finders) == 1
+    finders = [finder for finder in sys.meta_path if isinstance(finder, stand_ins._Loader)]
+    assert len(finders) == 2

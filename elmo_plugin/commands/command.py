@@ -98,12 +98,15 @@ class Command:
         Imports torch or AllenNLP, if the command needs one. This takes seconds, in which Ctrl-C
         ends the process at once, because no work has begun.
         """
-        if self.needs_allennlp:
-            from elmo_plugin.archives import import_all_plugins
+        from elmo_plugin.common.process import without_garbage_collection  # not for --help
 
-            import_all_plugins("this command")
-        elif hasattr(self.module, "NEEDS"):
-            import_module("elmo_plugin.bilm")
+        with without_garbage_collection():
+            if self.needs_allennlp:
+                from elmo_plugin.archives import import_all_plugins
+
+                import_all_plugins("this command")
+            elif hasattr(self.module, "NEEDS"):
+                import_module("elmo_plugin.bilm")
 
     def execute(self, args: argparse.Namespace) -> None:
         """

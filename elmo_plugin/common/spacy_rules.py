@@ -106,8 +106,15 @@ class SpacyRules:
         suffixes.append(_KOREAN_FULL_STOP)
         suffixes.append(_ARMENIAN_FULL_STOP)
         tokenizer: Any = nlp.tokenizer
+        # Whenever a search is replaced, spaCy's tokenizer reads its thousands of exceptions again.
+        # It is quicker to take them out before, and put them back.
+        exceptions = getattr(tokenizer, "rules", None)
+        if exceptions:
+            tokenizer.rules = {}
         tokenizer.prefix_search = compile_prefix_regex(prefixes).search
         tokenizer.suffix_search = compile_suffix_regex(suffixes).search
+        if exceptions:
+            tokenizer.rules = exceptions
         for pipe in self._pipes:
             nlp.add_pipe(pipe)
         return _LoadedRules(nlp, len(nlp.vocab.strings))

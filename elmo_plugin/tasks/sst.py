@@ -5,7 +5,7 @@ predictor.
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from allennlp.common import Lazy
 from allennlp.common.checks import ConfigurationError
@@ -14,7 +14,6 @@ from allennlp.data.tokenizers import Token
 from allennlp.models import Model
 from allennlp.modules import FeedForward, Maxout, Seq2SeqEncoder
 from allennlp.predictors import Predictor
-from nltk.tree import Tree
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import Dropout
@@ -27,7 +26,12 @@ from elmo_plugin.tasks.predictor import SentencePredictor
 from elmo_plugin.tasks.task_model import Classifier
 from elmo_plugin.tasks.vocabulary import PartOfText
 
-MAX_DEPTH = 500  # the number of phrases around a word; the treebank's trees have at most about 30
+if TYPE_CHECKING:
+    from nltk.tree import Tree
+
+# The number of phrases around a word. The treebank's trees have at most about 30, and nltk 3.10
+# reads fewer than 500.
+MAX_DEPTH = 400
 # Only ASCII spaces divide words: the treebank has words with a no-break space, such as "2 1/2".
 _WORD = r"[^() \t\n\r\f\v]+"
 
@@ -46,6 +50,8 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
     `ConfigurationError`, beginning with `location`, if `tree` is malformed, too deep, or has an
     invalid label.
     """
+    from nltk.tree import Tree  # here, because it takes a moment, and only trees need it
+
     if _depth(tree) > MAX_DEPTH:
         raise ConfigurationError(f"{location}: the tree is more than {MAX_DEPTH} brackets deep")
     try:
@@ -60,7 +66,7 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
     return phrases
 
 
-def _read_phrase(part: Tree, location: str) -> Phrase:
+def _read_phrase(part: "Tree", location: str) -> Phrase:
     """Returns the label and the words of a subtree, in which there are words or subtrees."""
     if not part:
         raise ConfigurationError(f"{location}: brackets without a word in them")

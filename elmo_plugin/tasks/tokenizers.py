@@ -7,7 +7,6 @@ from string import punctuation
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import Token, Tokenizer
-from nltk.tokenize import TreebankWordTokenizer
 from overrides import overrides
 from spacy.lang.char_classes import CONCAT_ICONS
 from spacy.lang.en.tokenizer_exceptions import TOKENIZER_EXCEPTIONS
@@ -139,6 +138,8 @@ class PennTreebankTokenizer(RawTextTokenizer):
     """
 
     def __init__(self) -> None:
+        from nltk.tokenize import TreebankWordTokenizer  # here, because it takes a moment
+
         self._tokenizer = TreebankWordTokenizer()
 
     @overrides

@@ -54,7 +54,11 @@ def test_a_signal_interrupts_the_block_and_is_ignored_after_it(stop: Stop, numbe
     signal.raise_signal(number)
 
 
-def test_a_forked_worker_ends_silently(stop: Stop, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_forked_worker_ends_silently(
+    stop: Stop, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # If another test has used tokenizers of transformers, they warn about a fork.
+    monkeypatch.setenv("TOKENIZERS_PARALLELISM", "false")
     stop.install()
     with stop:
         child = os.fork()

@@ -3,8 +3,8 @@ predictor.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import torch
 from allennlp.common import JsonDict, Lazy
@@ -14,7 +14,6 @@ from allennlp.data.tokenizers import Token
 from allennlp.models import Model
 from allennlp.modules import FeedForward, InputVariationalDropout, Seq2SeqEncoder
 from allennlp.predictors import Predictor
-from nltk.stem import PorterStemmer
 from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
@@ -35,7 +34,22 @@ from elmo_plugin.tasks.squad.spans import (
 )
 from elmo_plugin.tasks.task_model import TaskModel
 
-_stem = lru_cache(100_000)(PorterStemmer().stem)
+if TYPE_CHECKING:
+    from nltk.stem import PorterStemmer
+
+
+@lru_cache(100_000)
+def _stem(word: str) -> str:
+    """Returns a word without its ending, by Porter's rules."""
+    return _stemmer().stem(word)
+
+
+@cache
+def _stemmer() -> "PorterStemmer":
+    """Returns NLTK's stemmer, which is imported here because it takes a moment."""
+    from nltk.stem import PorterStemmer
+
+    return PorterStemmer()
 
 
 @Model.register("squad_bidaf_self_attention")

@@ -149,13 +149,13 @@ def test_a_malformed_tree_is_an_error_that_says_why(tree: str, message: str) -> 
         read_phrases(tree, "data.txt, line 7")
 
 
-@pytest.mark.parametrize("depth", [500, 501, 20_000])
-def test_trees_deeper_than_500_brackets_are_refused(depth: int) -> None:
+@pytest.mark.parametrize("depth", [400, 401, 20_000])
+def test_trees_deeper_than_400_brackets_are_refused(depth: int) -> None:
     tree = "(2 (2 a) " * (depth - 1) + "(2 a)" + ")" * (depth - 1)
-    if depth == 500:
-        assert len(read_phrases(tree, "here")[0].words) == 500
+    if depth == 400:
+        assert len(read_phrases(tree, "here")[0].words) == 400
     else:
         with pytest.raises(
-            ConfigurationError, match="here: the tree is more than 500 brackets deep"
+            ConfigurationError, match="here: the tree is more than 400 brackets deep"
         ):
             read_phrases(tree, "here")
