@@ -156,7 +156,7 @@ def load_archive(
         with spacy_rules(params, name, trust):
             reader, validation_reader = archival._load_dataset_readers(params.duplicate(), folder)
             model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
-            # Not of `state_dict`, which reads the bundled biLM once more to leave it out.
+            # `state_dict` would read the bundled biLM once more to leave it out.
             check_all_finite(chain(model.named_parameters(), model.named_buffers()), name)
         meta = None
         if (folder / META_NAME).is_file():

@@ -90,7 +90,7 @@ _LATE = {package.name: package for package in LATE}
 class _Name(type):
     """The type of all names in a stand-in. They are classes, each in place of a real object."""
 
-    # Of a class of AllenNLP that is derived from a name, these are those of the name.
+    # Classes of AllenNLP that are derived from a name inherit these.
     _package: Package
     _module: str
     _attribute: str
@@ -216,7 +216,7 @@ class _LateFinder(_Loader):
         if installed is None:
             return None
         spec = ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
-        # Its submodules are the real ones: AllenNLP starts with small ones, such as those of locks.
+        # Its submodules are the real ones: AllenNLP starts with small ones, such as locks.
         spec.submodule_search_locations = installed.submodule_search_locations
         return spec
 

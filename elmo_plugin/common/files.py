@@ -70,7 +70,7 @@ def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
             for path, temporary in zip(paths, temporaries, strict=True):
                 _move(temporary, path)
     except OSError as error:
-        # Only errors of writing are changed; those of files that the block reads are not ours. The
+        # Only errors of writing are changed; errors of files that the block reads are not ours. The
         # names of temporary folders begin like this.
         names_temporary = f".{paths[0].name}." in str(error.filename)
         if names_temporary or error.errno in _OF_WRITING:

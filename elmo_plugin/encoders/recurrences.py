@@ -411,7 +411,7 @@ def product_adder(like: Tensor, dtype: torch.dtype) -> Callable[[Tensor, Tensor,
     """
     Returns a function of (sums, left, right) that adds `left @ right` to the sums in place, and
     returns the sums. These are like `like`: they have its type, and are a matrix or a batch of
-    matrices as it is. `right` must have the type `dtype`; `left` is converted to it for the
+    matrices too. `right` must have the type `dtype`; `left` is converted to it for the
     product.
     """
 

@@ -19,7 +19,7 @@ _ENTITY = re.compile(r"T\d+\t(?P<kind>\S+) (?P<places>\d+ \d+(;\d+ \d+)*)(\t.*)?
 
 def texts_of_brat(path: str) -> list[str]:
     """
-    Returns the texts that a path names: those of a folder, or the one of a .txt or an .ann. Without
+    Returns the texts that a path names: all of a folder, or the one of a .txt or an .ann. Without
     an .ann beside a text it is none of brat's.
 
     Raises `ConfigurationError`, naming the file, if an .ann is without its text.

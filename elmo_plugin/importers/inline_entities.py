@@ -39,7 +39,8 @@ def inline_sentences(
     """
     Yields the text of each line. OntoNotes has spaces between words; other texts become words by
     the tokenizer. Lines with nested entities, or with entities within words, are left out. Of MUC's
-    elements the type is an attribute; that of others is their name, if they have no such attribute.
+    elements the type is an attribute; the type of others is their name, if they have no such
+    attribute.
     """
     is_muc = any(_MUC.search(line) for line in lines)
     has_spaces = any(line.startswith(_ONTONOTES) for line in lines)

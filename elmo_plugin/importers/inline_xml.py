@@ -23,7 +23,7 @@ def name_of(element: Element) -> str:
 
 
 def _names_of_entities(root: Element) -> Iterator[str]:
-    """Yields the names of elements that stand beside text, except those of the layout."""
+    """Yields the names of elements that stand beside text, except elements of the layout."""
     for element in root.iter():
         if _has_own_text(element):
             for inner in element:

@@ -58,8 +58,8 @@ def latin_encodings(content: bytes) -> list[str]:
     Returns the encoding of a text, or several that fit as well and differ in its letters; none if
     the text fits no language.
 
-    A language fits by the number of its frequent words in the text, less that of all words with
-    letters that it does not have. Each word counts once.
+    A language fits by the number of its frequent words in the text, less the number of all words
+    with letters that it does not have. Each word counts once.
     """
     texts = dict(_decoded(content))
     words = {encoding: set(_WORD.findall(text)) for encoding, text in texts.items()}
@@ -90,7 +90,7 @@ def _decoded(content: bytes) -> Iterator[tuple[str, str]]:
 
 def _score(words: Set[str], language: _Language) -> int:
     """Returns how well words fit a language."""
-    # In small letters as they are written, since the tag O of many files is a word of some.
+    # In small letters as written, since the tag O of many files is a word of some.
     frequent = import_module(f"spacy.lang.{language.code}.stop_words").STOP_WORDS
     known = len(words & frequent)
     foreign = sum(_has_other_letters(word, language.letters) for word in words)

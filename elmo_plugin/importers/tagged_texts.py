@@ -252,7 +252,7 @@ FORMS = (
     Form(_has_json, _read_json),
     Form(_has_python, _read_python, "Python's examples, as spaCy 2 was trained with"),
     Form(_has_file_of_tags, _read_two_files),
-    Form(_has_webanno, _read_webanno, "WebAnno TSV 3, which INCEpTION writes"),
+    Form(_has_webanno, _read_webanno, "WebAnno TSV 3, as INCEpTION writes"),
     Form(
         _has_muc,
         _read_elements_in_lines,

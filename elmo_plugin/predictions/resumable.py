@@ -151,7 +151,7 @@ def is_stateful(predictor: TextPredictor) -> bool:
 
 
 def _models(predictor: TextPredictor) -> "list[Model]":
-    """Returns the model of a predictor, and that of its tagger."""
+    """Returns the model of a predictor, and its tagger's model."""
     models = [predictor.allennlp._model]
     if predictor.tagger is not None:
         models += _models(predictor.tagger)

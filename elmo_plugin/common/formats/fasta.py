@@ -84,7 +84,7 @@ def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Pr
             name = _name_of_record(line, here)
             if name in line_of_name:
                 first = line_of_name[name]
-                raise BiLmError(f"{here}: the name {name} is that of line {first} too")
+                raise BiLmError(f"{here}: line {first} has the name {name} too")
             line_of_name[name] = number
             place = here
             parts = []

@@ -247,8 +247,8 @@ def _are_words_with_tags(
 
 def _are_below_header(rows: Sequence[str], mark: str) -> bool:
     """
-    Returns whether rows may be those of a table: all have a mark with no space behind it, and they
-    are not pairs of words, such as `apples,oranges`, all of which are different.
+    Returns whether rows may be the rows of a table: all have a mark with no space behind it, and
+    they are not pairs of words, such as `apples,oranges`, all of which are different.
     """
     if not all(re.search(rf"{mark}(?! )", row) for row in rows):
         return False
