@@ -16,7 +16,7 @@ TURNS = 20  # of all patterns, for each pair that is wanted
 class PairPatterns(NamedTuple):
     """
     pairs: patterns of a premise and a hypothesis, with their label
-    fillers: what may fill each place, each as the list of its forms
+    fillers: of each place, each as the list of its forms
     """
 
     pairs: list[Pair]
@@ -26,7 +26,7 @@ class PairPatterns(NamedTuple):
 def read_patterns(file: Path) -> PairPatterns:
     """
     Reads patterns. A line is a label, a premise and a hypothesis between tabs; or `@`, a place, a
-    tab, and what fills it, between ` | `, its forms between slashes; or a comment after `#`.
+    tab, and its fillers, between ` | `, their forms between slashes; or a comment after `#`.
 
     Raises `ValueError` if a line is something else, or if a place or a form has no filler.
     """
@@ -54,7 +54,7 @@ def check_places(where: str, text: str, fillers: dict[str, list[list[str]]]) -> 
         if forms is None:
             raise ValueError(f"{where}: nothing fills {place['name']}")
         if any(len(each) < int(place["form"] or 1) for each in forms):
-            raise ValueError(f"{where}: no form {place['form']} of {place['name']}")
+            raise ValueError(f"{where}: a filler of {place['name']} lacks form {place['form']}")
 
 
 def fill(pattern: Pair, fillers: dict[str, list[list[str]]], generator: random.Random) -> Pair:

@@ -25,7 +25,7 @@ CURRENCIES = (
 class Patterns(NamedTuple):
     """
     sides: patterns with their side
-    fillers: what may fill each place, in which there may be places too
+    fillers: of each place, with places of their own perhaps
     """
 
     sides: list[tuple[str, str]]
@@ -34,8 +34,8 @@ class Patterns(NamedTuple):
 
 def read_patterns(file: Path) -> Patterns:
     """
-    Reads patterns. A line is a side, a tab and a pattern; or `@`, a place, a tab, and what fills
-    it, between ` | `; or a comment after `#`.
+    Reads patterns. A line is a side, a tab and a pattern; or `@`, a place, a tab, and its
+    fillers, between ` | `; or a comment after `#`.
 
     Raises `ValueError` if a line is something else, or if nothing fills a place.
     """

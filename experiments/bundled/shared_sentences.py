@@ -21,8 +21,8 @@ Words = tuple[str, ...]
 
 class Shares(NamedTuple):
     """
-    total: of the sentences of a test set
-    whole: of those, the ones that training data has, apart from case, spaces and punctuation
+    total: the sentences of a test set
+    whole: those that training data has, apart from case, spaces and punctuation
     partly: the others that share `IN_A_ROW` words in a row with it
     """
 
@@ -61,7 +61,7 @@ class TrainingSentences:
             self._runs.update(runs_of(words))
 
     def shares_of(self, texts: Iterable[str]) -> Shares:
-        """Counts the sentences of a test set. Raises `ValueError` if it has none."""
+        """Counts the sentences of a test set. Raises `ValueError` if it is empty."""
         total = 0
         whole = 0
         partly = 0
@@ -72,7 +72,7 @@ class TrainingSentences:
             elif self.shares_words_with(text):
                 partly += 1
         if total == 0:
-            raise ValueError("a test set has no sentences")
+            raise ValueError("a test set is empty")
         return Shares(total, whole, partly)
 
     def has(self, text: str) -> bool:

@@ -157,7 +157,7 @@ def test_words_and_patterns_of_dev_are_not_those_of_training(
         (["yes\tA\tB"], "line 1: expected a pair or a place, got 'yes"),
         (["neutral\tA"], "line 1: expected a pair or a place"),
         (["# fine", "neutral\tThe {A}\tB"], "line 2: nothing fills A"),
-        (["@A\tb/c | d", "neutral\tThe {A.2}\tB"], "line 2: no form 2 of A"),
+        (["@A\tb/c | d", "neutral\tThe {A.2}\tB"], "line 2: a filler of A lacks form 2"),
     ],
 )
 def test_a_mistake_in_pair_patterns_is_named(
