@@ -28,7 +28,7 @@ def read_patterns(file: Path) -> PairPatterns:
     Reads patterns. A line is a label, a premise and a hypothesis between tabs; or `@`, a place, a
     tab, and its fillers, between ` | `, their forms between slashes; or a comment after `#`.
 
-    Raises `ValueError` if a line is something else, or if a place or a form has no filler.
+    Raises `ValueError` if a line is something else, or if a filler or a form is missing.
     """
     patterns = PairPatterns([], {})
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 SIDES = ("negative", "neutral", "positive")
 SLOT = re.compile(r"\{([A-Z]+)\}")
-AMOUNTS = {"LESS", "MORE"}  # two amounts of the same currency, of which MORE is the larger
+AMOUNTS = {"LESS", "MORE"}  # two amounts of the same currency; MORE is the larger
 CURRENCIES = (
     "EUR {} mn",
     "EUR{}m",
