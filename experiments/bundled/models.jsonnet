@@ -14,6 +14,16 @@ local files(folder, train, dev, test=null) = {
 local all_epochs(number) = { trainer+: { num_epochs: number, patience: null } };
 local batches(size) = { data_loader+: { batch_sampler+: { batch_size: size } } };
 local averaged = { trainer+: { moving_average: { type: 'exponential', decay: 0.999 } } };
+// A second training, which begins with the weights and labels of the first; its rate falls to 0.
+local after(first) = {
+  model+: {
+    initializer: {
+      regexes: [['.*', { type: 'pretrained', weights_file_path: 'runs/models/' + first + '/1/best.th' }]],
+    },
+  },
+  vocabulary: { type: 'from_files', directory: 'runs/models/' + first + '/1/vocabulary' },
+  trainer+: { learning_rate_scheduler: { type: 'linear_with_warmup', warmup_steps: 50 } },
+};
 local learning_rate(rate) = { trainer+: { optimizer+: { lr: rate } } };
 {
   ner:
@@ -38,16 +48,27 @@ local learning_rate(rate) = { trainer+: { optimizer+: { lr: rate } } };
     + { train_data_path: 'runs/models/squad/train.json', validation_data_path: 'data/qa/dev.json' }
     + all_epochs(7)
     + { model+: { word_in_question: true } },
-  snli:
+  snli_first:
     (import '../snli_elmo.jsonnet')
     + files('runs/models/snli', 'train.jsonl', 'dev.jsonl')
     + all_epochs(7)
     + averaged
     + { trainer+: { learning_rate_scheduler+: { patience: 1 } } },
-  sst:
+  snli:
+    self.snli_first
+    + files('runs/models/snli', 'more.jsonl', 'dev_more.jsonl')
+    + all_epochs(3)
+    + { trainer+: { moving_average:: null } }
+    + after('snli_first'),
+  sst_first:
     (import '../sst_elmo.jsonnet')
     + files('runs/models/sst', 'train.jsonl', 'dev.jsonl')
     + all_epochs(10)
     + batches(64)
     + learning_rate(0.001),
+  sst:
+    self.sst_first
+    + files('runs/models/sst', 'more.jsonl', 'dev_more.jsonl')
+    + all_epochs(3)
+    + after('sst_first'),
 }

@@ -21,12 +21,16 @@ from inference_pairs import (
     shortened,
     swaps,
 )
+from pair_patterns import pairs as pairs_of_patterns
 from wordnet import WordNet
 
 HERE = Path(__file__).parent
 SEED = 13
 HELD_OUT = 60  # of the pairs that were written for this; those with their premises are for dev
 COPIES = 2  # of the others, for training
+PATTERNS = {"overlap": 5_400, "opposites": 1_800}  # files of patterns, and pairs made of them
+PATTERNS_OF_DEV = {"overlap": 600, "opposites": 300}
+REPEATED = {"train": 10_000, "dev": 1_500}  # pairs of the first training, in the second one too
 NUMBERS = {  # of made pairs of each kind
     f"swap {ENTAILS}": 1500,
     f"swap {NEUTRAL}": 700,
@@ -44,12 +48,13 @@ NUMBERS = {  # of made pairs of each kind
 def write(data: Path, folder: Path) -> None:
     """
     Writes `train.jsonl` and `dev.jsonl`, each with pairs made from its own sentences, and written
-    ones.
+    ones; and for the second training `more.jsonl`, `dev_more.jsonl`, and a file of each kind in it.
     """
     lines = (HERE / "pairs.tsv").read_text(encoding="utf-8").splitlines()
     written = [Pair(*line.split("\t")) for line in lines]
     held_out = {pair.premise for pair in written[:HELD_OUT]}
     written_of = {"dev": [pair for pair in written if pair.premise in held_out]}
+    parts: dict[str, list[Pair]] = {}
     written_of["train"] = [pair for pair in written if pair.premise not in held_out] * COPIES
     for part, share in (("train", 1.0), ("dev", 0.1)):
         (file,) = (data / "nli").glob(f"{part}.jsonl*")
@@ -61,7 +66,19 @@ def write(data: Path, folder: Path) -> None:
             rows = [row for row in map(json.loads, text) if row["gold_label"] != "-"]
         pairs = [Pair(row["sentence1"], row["sentence2"], row["gold_label"]) for row in rows]
         made = made_pairs(pairs, share, data / "wordnet", random.Random(SEED))
-        write_pairs(folder / f"{part}.jsonl", pairs + made + written_of[part])
+        parts[part] = pairs + made + written_of[part]
+        write_pairs(folder / f"{part}.jsonl", parts[part])
+    generator = random.Random(SEED)
+    more = generator.sample(parts["train"], REPEATED["train"])
+    for name, number in PATTERNS.items():
+        more += pairs_of_patterns(HERE / f"{name}.txt", number, generator)
+    write_pairs(folder / "more.jsonl", more)
+    dev_more = generator.sample(parts["dev"], REPEATED["dev"])
+    for name, number in PATTERNS_OF_DEV.items():
+        kind = pairs_of_patterns(HERE / f"dev_{name}.txt", number, generator)
+        write_pairs(folder / f"dev_{name}.jsonl", kind)
+        dev_more += kind
+    write_pairs(folder / "dev_more.jsonl", dev_more)
 
 
 def write_pairs(file: Path, pairs: Iterable[Pair]) -> None:

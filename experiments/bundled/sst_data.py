@@ -12,13 +12,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ner_data import read_tagged
+from sentiment_patterns import sentences
+from shared_sentences import TrainingSentences
 
 HERE = Path(__file__).parent
 SEED = 13
 COPIES = 2  # of the sentences that were written for this
 Labeled = list[tuple[str, str]]  # texts with "positive", "negative" or "neutral"
 HELD_OUT = {"movies": 800, "tweets": 500, "products": 500, "yelp": 500, "written": 500, "ewt": 400}
-KINDS = (*HELD_OUT, "pros_cons")
+PATTERNS = {"business": 7_500, "everyday": 3_000}  # files of patterns, and sentences made of them
+REPEATED = 15_000  # texts of the first training, in the second one too
+KINDS = (*HELD_OUT, "pros_cons", *PATTERNS)
 _NOUNS = (
     "movie film book song story food meal hotel room service staff place phone camera screen "
     "product game show team weather idea city car day concert teacher answer news"
@@ -50,7 +54,9 @@ OPPOSITE = {"positive": "negative", "negative": "positive"}
 
 def write(data: Path, folder: Path) -> None:
     """
-    Writes `train.jsonl`, `dev.jsonl`, a file of each kind in it, and `test.jsonl`, of the treebank.
+    Writes `train.jsonl` and `dev.jsonl`, `more.jsonl` and `dev_more.jsonl` for the second training,
+    a file of each kind in them, and `test.jsonl`, of the treebank, with `test_clean.jsonl`, its
+    sentences that share nothing with the training data.
     """
     generator = random.Random(SEED)
     dev: dict[str, Labeled] = {}
@@ -77,11 +83,26 @@ def write(data: Path, folder: Path) -> None:
         for change in (str.upper, str.lower)
         for text, label in generator.sample(train, 1200)
     ]
-    write_labeled(folder / "train.jsonl", train + phrases + made + neutral + cased)
+    train += phrases + made + neutral + cased
+    write_labeled(folder / "train.jsonl", train)
     write_labeled(folder / "dev.jsonl", [each for texts in dev.values() for each in texts])
+    more = generator.sample(train, REPEATED)
+    for name, number in PATTERNS.items():
+        dev[name] = rated(HERE / f"dev_{name}.tsv")
+        more += sentences(HERE / f"{name}.txt", number, generator)
+    write_labeled(folder / "more.jsonl", more)
+    write_labeled(folder / "dev_more.jsonl", [each for texts in dev.values() for each in texts])
     for name, texts in dev.items():
         write_labeled(folder / f"dev_{name}.jsonl", texts)
-    write_labeled(folder / "test.jsonl", list(treebank(data / "sst/test.txt")))
+    test = list(treebank(data / "sst/test.txt"))
+    seen = TrainingSentences(text for text, _ in train)
+    clean = [
+        (text, label)
+        for text, label in test
+        if not seen.has(text) and not seen.shares_words_with(text)
+    ]
+    write_labeled(folder / "test.jsonl", test)
+    write_labeled(folder / "test_clean.jsonl", clean)
 
 
 def texts_of(name: str, data: Path) -> Labeled:
