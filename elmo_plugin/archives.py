@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from itertools import chain
 from pathlib import Path, PureWindowsPath
 from pkgutil import iter_modules
 from threading import RLock
@@ -33,6 +32,7 @@ from elmo_plugin.embedding import ElmoRepresentations, LayerMix, read_layer_weig
 # AllenNLP may not be installed, so each function that needs it imports it.
 if TYPE_CHECKING:
     from allennlp.models import Archive, Model
+    from torch import Tensor
 
 logger = get_logger(__name__)
 
@@ -156,12 +156,24 @@ def load_archive(
         with spacy_rules(params, name, trust):
             reader, validation_reader = archival._load_dataset_readers(params.duplicate(), folder)
             model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
-            # `state_dict` would read the bundled biLM once more to leave it out.
-            check_all_finite(chain(model.named_parameters(), model.named_buffers()), name)
+            check_all_finite(_stored_tensors(model), name)
         meta = None
         if (folder / META_NAME).is_file():
             meta = Meta.from_path(folder / META_NAME)
     return Archive(model, params, reader, validation_reader, meta)
+
+
+def _stored_tensors(model: "Model") -> Iterator[tuple[str, "Tensor"]]:
+    """
+    Yields what a model stores, with names: its parameters, and buffers unless they are derived from
+    options, as forbidden transitions of -inf are. `state_dict` has the same, but reads the bundled
+    biLM once more to leave it out.
+    """
+    yield from model.named_parameters()
+    for module_name, module in model.named_modules():
+        for name, buffer in module.named_buffers(module_name, recurse=False):
+            if name.rpartition(".")[2] not in module._non_persistent_buffers_set:
+                yield name, buffer
 
 
 def load_mixes(archive: str | Path, trust: bool = False) -> list[TrainedMix]:

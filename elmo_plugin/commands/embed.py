@@ -160,7 +160,7 @@ def _add_work(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         type=positive_int,
         default=1,
-        help="number of threads of each worker (default: %(default)s)",
+        help="number of threads of each process (default: %(default)s)",
     )
     group.add_argument(
         "--device",

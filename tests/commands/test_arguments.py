@@ -21,6 +21,7 @@ EXCEPTIONS = {  # a command's option that differs from the same option of others
     ("import", "--output"): "it writes a folder that must not be there",
     ("import", "--dry-run"): "nothing is trained",
     ("embed", "--column"): "texts are all that it reads of a table, so their column needs no role",
+    ("predict", "--workers"): "one process by default, and only for a file with -o",
     ("import", "--language"): "only texts with marked characters are split",
     ("new", "--language"): "it also splits raw text into sentences",
     ("port", "--trust"): "Jsonnet may read files",

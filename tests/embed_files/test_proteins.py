@@ -120,7 +120,7 @@ def test_an_unknown_suffix_needs_the_format_option_and_wrong_records_are_found_f
     main(["embed", str(other), str(output), "--input-format", "fasta", "--sum", *files])
     assert set(in_hdf5(output)) == set(RECORDS)
     other.write_text(">a\nM\n>a\nM\n")
-    with pytest.raises(BiLmError, match=r"proteins.txt, line 3: the name a is that of line 1 too"):
+    with pytest.raises(BiLmError, match=r"proteins.txt, line 3: line 1 has the name a too"):
         embed_file(other, tmp_path / "b.h5", EmbedSettings(bilm_files), source_format="fasta")
     with pytest.raises(BiLmError, match="leave out --tokenizer and --use-sentence-keys"):
         embed_file(fasta, tmp_path / "b.h5", EmbedSettings(bilm_files, tokenizer="spacy"))

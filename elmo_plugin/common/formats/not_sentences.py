@@ -10,7 +10,7 @@ _MARKUP = re.compile(
 _ATTRIBUTES = r"(\s+[\w:.-]+\s*=\s*(\"[^\"]*\"|'[^']*'))"
 _TAG_ALONE = re.compile(rf"<(?P<name>[A-Za-z][\w:.-]*)(?P<attributes>{_ATTRIBUTES}*)\s*>\s*")
 _WORD_PROCESSOR = re.compile(r"\{\\rtf1|\\documentclass\b")
-_PIECE = re.compile(r"\S@@(\s|$)|(^|\s)\u2581\S")
+_PIECE = re.compile(r"(^|\s)[^\s@]+@@\s+\S|(^|\s)\u2581\S")  # `ill@@ ness`, `▁ill ness`
 _TREE = re.compile(r"\([^\s()]* ?\([^\s()]+ .*\)")
 _FASTA = re.compile(r">\S.*|[A-Za-z*.-]+")
 _TIME = r"(\d+:)?\d+:\d+[.,]\d+"

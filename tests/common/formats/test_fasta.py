@@ -36,7 +36,7 @@ def test_residues_become_capitals_and_unknown_ones_x() -> None:
         ("", "a.faa: expected FASTA"),
         ("\nMKT\n", "a.faa, line 2: expected FASTA"),
         (">\nMKT\n", "a.faa, line 1: expected a name after >"),
-        (">a\nMKT\n>b\nM\n>a\nM\n", "a.faa, line 5: the name a is that of line 1 too"),
+        (">a\nMKT\n>b\nM\n>a\nM\n", "a.faa, line 5: line 1 has the name a too"),
         (">a\nMKT\n1 MKT\n", "a.faa, line 3: expected letters of amino acids, got '1'"),
         (">a\rMKT\r>b\rMM\r", r"a.faa, line 1: expected lines that end in \\n, got \\r within one"),
         (
