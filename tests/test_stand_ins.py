@@ -123,11 +123,14 @@ def test_a_model_predicts_the_same_without_the_packages(tmp_path: Path) -> None:
     assert run_without_the_packages(program, tmp_path) == with_packages.stdout
 
 
-def test_a_name_of_a_stand_in_is_a_class_and_making_one_says_what_to_install() -> None:
+def test_a_name_of_a_stand_in_is_a_class_and_making_one_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     transformers = stand_ins._MissingFinder(stand_ins._PACKAGES).create_module(
         ModuleSpec("transformers", None)
     )
     assert not isinstance(torch.nn.Linear(1, 1), transformers.PreTrainedModel)
+    monkeypatch.setitem(sys.modules, "transformers", None)  # as if it were not installed
     with pytest.raises(ConfigurationError, match=r"pip install 'elmo_plugin\[transformers\]'$"):
         transformers.AdamW([])
 
