@@ -38,7 +38,7 @@ from elmo_plugin.common.errors import (
 from elmo_plugin.common.files import NO_ROOM, atomic_write, check_outputs, close_log_files, reason
 from elmo_plugin.common.streams import show, show_lines
 from elmo_plugin.config_check import check, mistakes
-from elmo_plugin.migration.porting import Note, first_old_key
+from elmo_plugin.migration.porting import Note, note_on_first_old_key
 from elmo_plugin.training import check_recovery
 
 GET_PREDICTOR = predict._get_predictor
@@ -69,7 +69,7 @@ def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     # A copy, because AllenNLP takes the keys out of `params` while it trains.
     config = params.duplicate().as_dict(quiet=True)
     found = mistakes(config)
-    old_key = first_old_key(config)
+    old_key = note_on_first_old_key(config)
     if found and old_key:
         raise ConfigurationError(f"{old_key}; {_OLD}")
     check(found)

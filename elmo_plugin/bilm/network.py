@@ -332,9 +332,10 @@ class BiLmNetwork(DerivingModule):
         packing = pack(lengths)
         forward_places, backward_places = packing.positions(lengths, time)  # Shapes: (rows,)
         places = [forward_places.to(device), backward_places.to(device)]
-        words_of_places = word_ids.flatten()  # Shape: (batch * time,)
-        words_of_rows = [words_of_places[rows] for rows in places]  # Shapes: (rows,)
-        output = self.forward_packed(words, words_of_rows, packing, settings, state)
+        flat_word_ids = word_ids.flatten()  # Shape: (batch * time,)
+        # Shapes: (rows,), for each direction in the order in which it reads.
+        packed_word_ids = [flat_word_ids[places_of_direction] for places_of_direction in places]
+        output = self.forward_packed(words, packed_word_ids, packing, settings, state)
         # Shape: (num_layers, batch, time, output_dim)
         layers = _unpacked(output.layers, places, word_ids.shape)
         mask = torch.arange(time) < lengths[:, None]  # Shape: (batch, time)

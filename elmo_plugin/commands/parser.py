@@ -31,7 +31,7 @@ class CommandParser(argparse.ArgumentParser):
     """
 
     def __init__(
-        self, prog: str, description: str, epilog: str, advice: str, command: str = ""
+        self, prog: str, description: str, epilog: str | None, advice: str, command: str = ""
     ) -> None:
         super().__init__(
             prog=prog,
@@ -69,19 +69,24 @@ class CommandParser(argparse.ArgumentParser):
 def make_parser(command: Command, program: str = "") -> CommandParser:
     """Returns the parser of a command, by default for `elmo NAME`."""
     advice = f"`elmo help {command.name}` explains the arguments."
+    epilog = None
     if command.examples:
         advice = f"An example is {command.examples[0]}; {advice}"
+        epilog = "\n  ".join(["examples:", *command.examples])
     parser = CommandParser(
         prog=program or f"elmo {command.name}",
         description=_filled(command.description),
-        epilog="\n  ".join(["examples:", *command.examples]),
+        epilog=epilog,
         advice=advice,
         command=command.name,
     )
     command.module.add_arguments(parser)
     add_verbosity_and_version(parser)
-    needed = [action for action in parser._actions if action.required or not action.option_strings]
-    arguments = [how_to_give(action) for action in needed]
+    arguments = []
+    for action in parser._actions:
+        is_positional = not action.option_strings
+        if is_positional or action.required:
+            arguments.append(how_to_give(action))
     parser.usage = " ".join([parser.prog, *arguments, "[options]"])
     return parser
 

@@ -30,9 +30,9 @@ def is_url(text: str) -> bool:
 
 def fetch(path_or_url: str | Path) -> Path:
     """
-    Returns a path unchanged, and for a URL the path of the downloaded file. URLs are `https://…`,
-    `s3://…`, `gs://…`, and for the Hugging Face Hub `hf://USER/MODEL/FILE`, or `hf://USER/MODEL`
-    for the folder of a model. Raises `BiLmError` if the URL cannot be downloaded.
+    Returns a path with `~` expanded, and for a URL the path of the downloaded file. URLs are
+    `https://…`, `s3://…`, `gs://…`, and for the Hugging Face Hub `hf://USER/MODEL/FILE`, or
+    `hf://USER/MODEL` for the folder of a model. Raises `BiLmError` if the URL cannot be downloaded.
     """
     if "\0" in str(path_or_url):
         raise BiLmError(f"the path {str(path_or_url)!r} has the character NUL")
@@ -43,18 +43,19 @@ def fetch(path_or_url: str | Path) -> Path:
     try:
         path = _download(path_or_url)
     except ImportError:
-        reason = "install elmo_plugin[download]"
+        raise _cannot_download(path_or_url, "install elmo_plugin[download]") from None
     except Exception as error:  # each cloud's client has exceptions of its own
-        reason = f"{type(error).__name__}: {error}"
-    else:
-        _check_unchanged(path)
-        return path
-    raise BiLmError(
-        f"cannot download {path_or_url} ({reason}): download it manually and pass its path"
-    )
+        raise _cannot_download(path_or_url, f"{type(error).__name__}: {error}") from None
+    _check_unchanged_since_first_use(path)
+    return path
 
 
-def _check_unchanged(path: Path) -> None:
+def _cannot_download(url: str, reason: str) -> BiLmError:
+    """Returns the error for a URL that cannot be downloaded."""
+    return BiLmError(f"cannot download {url} ({reason}): download it manually and pass its path")
+
+
+def _check_unchanged_since_first_use(path: Path) -> None:
     """
     Compares a downloaded file with the digest that was stored when it was used first. Raises
     `BiLmError` if it has changed since. The cache may be read-only; then nothing is stored.

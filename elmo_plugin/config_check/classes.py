@@ -69,15 +69,18 @@ class Constructor(NamedTuple):
 
 def find_constructor(base: Any, kind: str | None) -> Constructor | None:
     """
-    Returns the constructor for a type. Returns `None` if the type is neither registered for
-    `base` nor a class of a module that is imported already: nothing is imported here.
+    Returns the constructor for a type, by default for the default type of `base`. Without either,
+    or if no types are registered for `base`, it is that of `base` itself. Returns `None` if the
+    type is neither registered nor a class of a module that is imported already: nothing is imported
+    here.
     """
     registered = Registrable._registry.get(base)
     kind = kind or getattr(base, "default_implementation", None)
     if registered is None or kind is None:
         return Constructor(base)
     if kind in registered:
-        return Constructor(*registered[kind])
+        cls, method = registered[kind]
+        return Constructor(cls, method)
     module, _, name = kind.rpartition(".")
     if module not in sys.modules:
         return None

@@ -186,14 +186,15 @@ def embed_chunks(
 ) -> Iterator[tuple[Chunk, bool]]:
     """
     Writes the vectors of each chunk that is not in the folder yet: on one device in this process,
-    on several in a process for each. Yields all chunks in order, and whether each one is new.
+    on several in a process for each, which loads an embedder of its own. Yields all chunks in
+    order, and whether each one is new.
 
     Raises `ChildProcessError` if a process was killed.
     """
     if len(devices) > 1:
         yield from _embed_in_processes(chunks, folder, settings, devices)
         return
-    use_mmap_for_large_blocks()
+    use_mmap_for_large_blocks()  # the memory of freed vectors goes back to the system
     with torch_threads(settings.threads):
         for chunk in chunks:
             yield chunk, embedder.write(folder, chunk)

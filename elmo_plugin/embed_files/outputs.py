@@ -235,7 +235,7 @@ class _Tensor(NamedTuple):
 
 def _tensors(content: Content) -> dict[str, _Tensor]:
     """Returns the tensors in their order in the file: larger types first, so all are aligned."""
-    # The empty array is for a text without chunks: numpy does not concatenate nothing.
+    # The empty array is for a text without chunks, as numpy needs one array to concatenate.
     no_lengths = np.zeros(0, np.int64)
     lengths = np.concatenate([no_lengths, *_arrays(content.chunks, "lengths")])
     starts = _starts(lengths)
@@ -249,7 +249,7 @@ def _tensors(content: Content) -> dict[str, _Tensor]:
     tensors["starts"] = _Tensor.of(starts)
     tensors["vectors"] = _Tensor(
         dtype=content.settings.dtype,
-        shape=(int(starts[-1]), *content.row_shape),
+        shape=(int(lengths.sum()), *content.row_shape),
         pieces=_arrays(content.chunks, "vectors"),
     )
     if content.settings.keep_sentences:

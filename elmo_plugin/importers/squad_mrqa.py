@@ -30,15 +30,18 @@ def questions_of_mrqa(record: Record) -> Iterator[RawQuestion]:
 
 
 def _detected(question: dict[str, Any]) -> Any:
-    """Returns the detected answers at all their places, or the texts of answers without places."""
+    """
+    Returns each detected answer at each of its places, or without them the question's `answers`.
+    """
     detected = question.get("detected_answers")
     if not is_list_of(detected, dict) or not detected:
         return question.get("answers")
     answers = []
     for answer in detected:
         spans = answer.get("char_spans")
-        if not is_list_of(spans, list) or not spans or not all(spans):
-            spans = [[None]]  # one answer, whose place is not known
-        for span in spans:
-            answers.append({"text": answer.get("text"), "answer_start": span[0]})
+        starts = [None]  # one answer at an unknown place
+        if is_list_of(spans, list) and spans and all(spans):
+            starts = [span[0] for span in spans]
+        for start in starts:
+            answers.append({"text": answer.get("text"), "answer_start": start})
     return answers

@@ -118,6 +118,6 @@ def _of_frame(file: str, frame: pandas.DataFrame, report: Report) -> Table:
             rows.append(Row(place, tuple(field.strip() for field in fields)))
         else:
             report.leave_out(f"with {len(fields)} columns instead of {width}", place)
-    if not rows or not width:
+    if not width or all(row.is_blank for row in rows):
         raise ConfigurationError(f"{file}: no rows in this file")
     return Table(file, rows)

@@ -37,7 +37,7 @@ class ElmoEmbeddings(TokenEmbeddings):
         precision: str = "float32",
     ) -> None:
         super().__init__()
-        self._use(WordVectors(bilm, layers, precision))
+        self._set_word_vectors(WordVectors(bilm, layers, precision))
 
     @property
     def embedding_length(self) -> int:
@@ -67,10 +67,10 @@ class ElmoEmbeddings(TokenEmbeddings):
         # Our own constructor would load a biLM.
         embeddings = cls.__new__(cls)
         TokenEmbeddings.__init__(embeddings)
-        embeddings._use(word_vectors)
+        embeddings._set_word_vectors(word_vectors)
         return embeddings
 
-    def _use(self, word_vectors: WordVectors) -> None:
+    def _set_word_vectors(self, word_vectors: WordVectors) -> None:
         """Sets the vectors, and what flair needs to know of them."""
         word_vectors.bilm.to(flair.device)
         self.word_vectors = word_vectors

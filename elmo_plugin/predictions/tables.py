@@ -16,7 +16,8 @@ def inputs_of_table(file: str, task: TaskCard) -> Iterator[Input]:
     Yields the texts of a table, such as CSV or a spreadsheet. A header names their columns; without
     one, the table has a column for each text of the task and no other.
 
-    Raises `BiLmError`, naming the file, if it has neither.
+    Raises `BiLmError`, naming the file, if it has neither, and `ConfigurationError` if it is no
+    table, or blank.
     """
     report = Report(file)
     table = read_table(file, ImportOptions(), report)
@@ -32,7 +33,7 @@ def inputs_of_table(file: str, task: TaskCard) -> Iterator[Input]:
         raise BiLmError(f"{file}, line 1: expected a header that names {names}, got {listed:.200}")
     if not rows:
         raise BiLmError(f"{file}: expected a text, got only a header")
-    for line in report.lines("rows"):
+    for line in report.lines("rows"):  # on how the table was read
         logger.info("%s", line)
     for row in rows:
         place = f"{file}, {row.place}"
@@ -66,7 +67,7 @@ def inputs_of_columns(file: str, task: TaskCard) -> Iterator[Input]:
     for sentence in read_untagged(file, report):
         place = f"{file}, {sentence.place}"
         yield Input(place, input_of_item(task, sentence.words, place), _line_of(sentence.place))
-    for line in report.lines("rows"):
+    for line in report.lines("rows"):  # on how the table was read
         logger.warning("%s", line)
 
 

@@ -49,7 +49,7 @@ class LabeledTextsReader(TaskDatasetReader):
     def parse(self, line: Line) -> dict[str, Any]:
         """Returns the object of a line. Raises `ConfigurationError` if the line is not one."""
         if not line.text.lstrip().startswith("{"):
-            raise self._other_form(line, f"an object of JSON, got {line.text.strip()!r:.60}")
+            raise self._error_of_form(line, f"an object of JSON, got {line.text.strip()!r:.60}")
         with as_configuration_error():
             fields: dict[str, Any] = parse_json(line.text, line.location, is_line=True)
         return fields
@@ -58,7 +58,7 @@ class LabeledTextsReader(TaskDatasetReader):
         """Returns the words of the text `key`. Raises `ConfigurationError` if it is not a text."""
         text = fields.get(key)
         if not isinstance(text, str):
-            raise self._other_form(line, f'a text as "{key}"')
+            raise self._error_of_form(line, f'a text as "{key}"')
         try:
             return self.tokenizer.tokenize(text)
         except ConfigurationError as error:
@@ -68,10 +68,10 @@ class LabeledTextsReader(TaskDatasetReader):
         """Returns the label `key`. Raises `ConfigurationError` if it is not a text, or is blank."""
         label = fields.get(key)
         if not isinstance(label, str) or not label.strip():
-            raise self._other_form(line, f'a label as "{key}"')
+            raise self._error_of_form(line, f'a label as "{key}"')
         return label
 
-    def _other_form(self, line: Line, expected: str) -> ConfigurationError:
+    def _error_of_form(self, line: Line, expected: str) -> ConfigurationError:
         """Returns the error for a line in another form; it names the command for such files."""
         return line.error(f"expected {expected}; `elmo import {self.task}` reads other files")
 

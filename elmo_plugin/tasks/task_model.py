@@ -74,7 +74,7 @@ class TaskModel(FiniteModule, Model):
         """Returns the output of `decode` for the fields of a batch."""
         return self.decode(in_float32(self.compute_logits(**fields)), **fields)
 
-    def _is_trained(self) -> bool:
+    def _is_training_step(self) -> bool:
         """
         Returns whether this is a step of a training. A model that predicts before `eval()` was
         called is also in training mode, but then there are no gradients.
@@ -149,7 +149,7 @@ class TaskModel(FiniteModule, Model):
             name = "a tag"
             if names:
                 name = names[row][word]
-            if self._is_trained():
+            if self._is_training_step():
                 raise ConfigurationError(
                     f"{name} is in the training data, but not in the vocabulary: the vocabulary's "
                     "type 'extend', with the directory of the old one, adds it"
@@ -291,7 +291,7 @@ class Classifier(TaskModel):
         `ConfigurationError` for another label in training.
         """
         known = label != UNKNOWN_TAG
-        if self._is_trained() and not known.all():
+        if self._is_training_step() and not known.all():
             labels = ", ".join(self.vocab.get_token_to_index_vocabulary("labels"))
             raise ConfigurationError(
                 "a label of the training data, named in the warning above, is none of the model's, "

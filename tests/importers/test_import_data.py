@@ -96,3 +96,16 @@ def test_a_label_missing_from_the_training_data_is_an_error(tmp_path: Path) -> N
     (tmp_path / "dev.csv").write_text("text,label\nNever again!,bad\nNever again!,Bad\n")
     with pytest.raises(SystemExit, match="'Bad' is not in the training data; did you mean 'bad'"):
         main(["import", "classify", str(tmp_path), "--dry-run"])
+
+
+@pytest.mark.parametrize("task", [name for name in IMPORTERS if name != "srl"])
+def test_a_table_of_blank_rows_has_no_rows(
+    task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.csv").write_text(",,\n,,\n")
+    with pytest.raises(SystemExit):
+        main(["import", task, str(tmp_path / "a.csv"), "--dry-run"])
+    assert "a.csv" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["predict", "sst", str(tmp_path / "a.csv")])
+    assert "a.csv: no rows in this file" in capsys.readouterr().err

@@ -237,7 +237,8 @@ def _convert_loaded(
 
 def _check_loaded_words(module: ElmoBiLm, _incompatible_keys: Any) -> None:
     """
-    Refuses vectors of cached words that were trained, because words are read from their characters.
+    Runs after a state was loaded. Raises `BiLmError` if its vectors of cached words are not those
+    that the biLM computes from characters: they were trained, and would be ignored.
     """
     words = module._loaded_words
     module._loaded_words = None  # needed once, and as large as a table of word vectors

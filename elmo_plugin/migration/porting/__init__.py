@@ -2,6 +2,6 @@
 them.
 """
 
-from elmo_plugin.migration.porting.rules import Note, first_old_key, port_config
+from elmo_plugin.migration.porting.rules import Note, note_on_first_old_key, port_config
 
-__all__ = ["Note", "first_old_key", "port_config"]
+__all__ = ["Note", "note_on_first_old_key", "port_config"]

@@ -73,7 +73,7 @@ def port_config(config: Mapping[str, Any]) -> tuple[Config, list[Note]]:
     return porting.config, porting.notes
 
 
-def first_old_key(config: Mapping[str, Any]) -> Note | None:
+def note_on_first_old_key(config: Mapping[str, Any]) -> Note | None:
     """
     Returns the note on the first key, in the order of the file, that AllenNLP 2.10.1 does not take.
     """

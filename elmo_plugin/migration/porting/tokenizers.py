@@ -4,8 +4,8 @@ from typing import Any
 
 from elmo_plugin.migration.porting.config import TABLES, Config, Porting, type_of, without_type
 
-# Splitters that AllenNLP 2 does not have.
-_OLD_SPLITTERS = ("simple", "bert-basic")
+# Splitters that AllenNLP 2 does not have, and that our tokenizer `old_words` has.
+_SPLITTERS_OF_OLD_WORDS = ("simple", "bert-basic")
 # Splitters whose tokenizers in AllenNLP 2 add no start and end tokens.
 _SPLITTERS_WITHOUT_ENDS = ("just_spaces", "letters_digits")
 
@@ -39,8 +39,9 @@ def _port_tokenizer(porting: Porting, place: str, old: Config) -> Config:
         kind = "spacy"
         new["type"] = kind
     text = f"now {kind!r}"
-    if kind in _OLD_SPLITTERS or (ends and kind in _SPLITTERS_WITHOUT_ENDS):
-        new = _old_words(new)
+    loses_ends = ends and kind in _SPLITTERS_WITHOUT_ENDS
+    if kind in _SPLITTERS_OF_OLD_WORDS or loses_ends:
+        new = _as_old_words(new)
         text = "now 'old_words', of elmo_plugin.plugin"
     porting.note(place, text)
     for option in ("word_filter", "word_stemmer"):
@@ -58,7 +59,7 @@ def _as_object(splitter: Any) -> Config:
     return {"type": "spacy", **splitter}
 
 
-def _old_words(splitter: Config) -> Config:
+def _as_old_words(splitter: Config) -> Config:
     """Returns our tokenizer that splits as a splitter of AllenNLP 0.x did."""
     tokenizer: Config = {"type": "old_words", "splitter": splitter["type"]}
     for name, value in without_type(splitter).items():

@@ -66,7 +66,10 @@ def antecedent_indices(scores: Tensor) -> Tensor:
 
 
 def best_links(logits: AntecedentLogits) -> list[Link]:
-    """Returns the best antecedent of each span that is more probable than none."""
+    """
+    Links each span to its most probable antecedent. Spans that most probably have none are left
+    out.
+    """
     probabilities, best = logits.logits.softmax(dim=1).max(dim=1)  # Shapes: (spans,)
     choices = best.tolist()  # 0 is no antecedent, 1 the nearest span before
     links = []

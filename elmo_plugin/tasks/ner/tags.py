@@ -34,7 +34,9 @@ def is_legal(encoding: str, before: EntityTag, tag: EntityTag) -> bool:
     if tag.letter not in "O" + ENCODINGS[encoding]:
         return False
     if encoding == "IOB1":
-        return tag.letter != "B" or (before != OUTSIDE and before.kind == tag.kind)
+        # B only separates an entity from one of the same kind right before it.
+        follows_same_kind = before != OUTSIDE and before.kind == tag.kind
+        return tag.letter != "B" or follows_same_kind
     constraint = "BIOUL"  # the other encodings have the same rules with other letters
     if encoding == "BIO":
         constraint = "BIO"

@@ -133,7 +133,7 @@ class SquadBidafSelfAttention(TaskModel):
         self.end_logits = nn.Linear(self.end_encoder.get_output_dim(), 1, bias=False)
         self.dropout = InputVariationalDropout(dropout)
         if max_answer_words is not None:
-            check_at_least("max_answer_words", max_answer_words, error=ConfigurationError)
+            check_at_least("max_answer_words", max_answer_words, least=1, error=ConfigurationError)
         self._max_answer_words = max_answer_words
         self._word_in_question = word_in_question
         self._train_on = train_on

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import elmo_plugin.register  # noqa: F401
 from elmo_plugin.config_check import mistakes
-from elmo_plugin.migration.porting import first_old_key, port_config
+from elmo_plugin.migration.porting import note_on_first_old_key, port_config
 from elmo_plugin.migration.porting.rules import RULES
 from elmo_plugin.migration.porting.trainer import TRAINER_KEYS
 from tests.conftest import REPOSITORY
@@ -38,7 +38,7 @@ def test_ported_public_configurations_are_valid(make: Callable[[], Config]) -> N
 
 
 def test_public_configurations_are_recognized_as_old() -> None:
-    assert [name for name, make in CONFIGS.items() if first_old_key(make()) is None] == []
+    assert [name for name, make in CONFIGS.items() if note_on_first_old_key(make()) is None] == []
 
 
 EXPERIMENTS = sorted(path.name for path in (REPOSITORY / "experiments").glob("*_elmo.jsonnet"))
