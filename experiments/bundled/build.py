@@ -135,7 +135,9 @@ MODELS = {
         "[LitBank](https://aclanthology.org/2020.lrec-1.6/) (Bamman, Lewke and Mansoor, 2020), "
         "from github.com/dbamman/litbank, under CC BY 4.0: 65 novels, their texts in the public "
         f"domain. Made: 1,160 short documents from `documents.txt`, {WRITTEN}, with the names of "
-        "`names.tsv` and `more_names.tsv`; a tenth in lower case, a tenth in capitals.",
+        "`names.tsv` and `more_names.tsv`; a tenth in lower case, a tenth in capitals. The second "
+        "training, two epochs, also has 350 documents from `surnames.txt`, in which a name is said "
+        "again, mostly as a surname.",
         "CC BY, CC BY-SA",
         ("data/coref/test.gold_conll", "data/coref_litbank/dev.gold_conll"),
         {"coref_f1": "F1", "muc_f1": "MUC F1", "bcub_f1": "B³ F1", "ceafe_f1": "CEAF F1"},

@@ -16,12 +16,16 @@ import cut  # noqa: E402
 
 SEED = 13
 COPIES = 2  # of each pattern, with other names
+COPIES_OF_SURNAMES = 5
 # Each with its share among the made documents.
 CHANGES = {str: 0.8, str.lower: 0.1, str.upper: 0.1}
 
 
 def write(data: Path, folder: Path) -> None:
-    """Writes `train.gold_conll` and `dev.gold_conll`; of OntoGUM only what may be redistributed."""
+    """
+    Writes `train.gold_conll` and `dev.gold_conll`, of OntoGUM only what may be redistributed; and
+    for the second training `more.gold_conll`, with the documents of `surnames.txt` too.
+    """
     gum = {
         part: cut.coref(data / "coref", part, documents=10**9, seed=SEED)
         for part in ("train", "dev")
@@ -30,25 +34,50 @@ def write(data: Path, folder: Path) -> None:
         novels = lines.read()
     dev = (data / "coref_litbank/dev.gold_conll").read_text(encoding="utf-8")
     generator, names = random.Random(SEED), read_all_names()
-    patterns = (HERE / "documents.txt").read_text(encoding="utf-8").splitlines() * COPIES
-    changes = generator.choices([*CHANGES], [*CHANGES.values()], k=len(patterns))
-    made = "".join(
-        document(change(fill(pattern, names, generator)), f"made{number}")
-        for number, (pattern, change) in enumerate(zip(patterns, changes, strict=True))
-    )
-    cut.write(folder / "train.gold_conll", gum["train"] + novels + made)
+
+    def documents_of(file: str, copies: int) -> str:
+        """Returns documents made from the patterns of a file."""
+        patterns = (HERE / file).read_text(encoding="utf-8").splitlines() * copies
+        changes = generator.choices([*CHANGES], [*CHANGES.values()], k=len(patterns))
+        made = []
+        for number, (pattern, change) in enumerate(zip(patterns, changes, strict=True)):
+            text = change(fill(pattern, names, generator))
+            made.append(document(text, f"{Path(file).stem}{number}"))
+        return "".join(made)
+
+    train = gum["train"] + novels + documents_of("documents.txt", COPIES)
+    cut.write(folder / "train.gold_conll", train)
     cut.write(folder / "dev.gold_conll", gum["dev"] + dev)
+    surnames = documents_of("surnames.txt", COPIES_OF_SURNAMES)
+    cut.write(folder / "more.gold_conll", train + surnames)
 
 
 def fill(pattern: str, names: Names, generator: random.Random) -> str:
-    """Returns a pattern with names in its slots: the same last name, and another name each time."""
+    """
+    Returns a pattern with names in its slots: another name in each, but for `{LAST}`, the same last
+    name each time, `{OTHER}`, a second one, and those with a number: `{CITY1}` is the first city
+    again.
+    """
     last = generator.choice(names["LAST"])
-    drawn = {kind: generator.sample(some, min(3, len(some))) for kind, some in names.items()}
-    return re.sub(
-        "{([A-Z]+)}",
-        lambda slot: " ".join(words_of(last if slot[1] == "LAST" else drawn[slot[1]].pop())),
-        pattern,
-    )
+    unused = {kind: generator.sample(some, min(3, len(some))) for kind, some in names.items()}
+    others = [name for name in unused["LAST"] if name != last]
+    used: dict[str, list[str]] = {}
+
+    def name_in(slot: re.Match[str]) -> str:
+        """Returns the words of the name in a slot."""
+        kind, again = slot.groups()
+        if kind == "LAST":
+            name = last
+        elif kind == "OTHER":
+            name = others[0]
+        elif again:
+            name = used[kind][int(again) - 1]
+        else:
+            name = unused[kind].pop()
+            used.setdefault(kind, []).append(name)
+        return " ".join(words_of(name))
+
+    return re.sub(r"{([A-Z]+)(\d?)}", name_in, pattern)
 
 
 def document(text: str, name: str) -> str:

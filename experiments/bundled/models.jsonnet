@@ -37,12 +37,18 @@ local learning_rate(rate) = { trainer+: { optimizer+: { lr: rate } } };
     (import '../srl_predicates.jsonnet')
     + files('data/srl', 'train', 'dev', 'test')
     + { train_data_path: 'runs/models/srl_predicates/train', trainer+: { num_epochs: 10 } },
-  coref:
+  coref_first:
     (import '../coref_elmo.jsonnet')
     + files('runs/models/coref', 'train.gold_conll', 'dev.gold_conll')
     + all_epochs(16)
     + averaged
     + { dataset_reader+: { genre_pattern: '(?:gum/)?([a-z]+)[_/]' } },
+  coref:
+    self.coref_first
+    + { train_data_path: 'runs/models/coref/more.gold_conll' }
+    + all_epochs(2)
+    + { trainer+: { moving_average:: null } }
+    + after('coref_first'),
   squad:
     (import '../squad_elmo.jsonnet')
     + { train_data_path: 'runs/models/squad/train.json', validation_data_path: 'data/qa/dev.json' }

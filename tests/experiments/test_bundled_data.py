@@ -234,6 +234,31 @@ def test_a_pattern_becomes_a_document_with_coreference_chains(
     assert chains == [[(0, 2), (6, 7)], [(0, 4), (8, 9)]]
 
 
+def test_a_name_is_said_again_where_a_pattern_says_so(coref_data: ModuleType) -> None:
+    names = {"MAN": ["Bob"], "LAST": ["Li", "Ray"], "CITY": ["Bonn", "Rome"]}
+    for seed in range(20):
+        words = coref_data.fill(
+            "{MAN} {LAST} {OTHER} {LAST} {OTHER} {CITY} {CITY} {CITY2} {CITY1}",
+            names,
+            random.Random(seed),
+        ).split()
+        man, last, other, last_again, other_again, first, second, second_again, first_again = words
+        assert man == "Bob" and last == last_again and other == other_again and last != other
+        assert first == first_again and second == second_again and first != second
+
+
+def test_each_document_of_surnames_says_a_name_again(
+    coref_data: ModuleType, tmp_path: Path
+) -> None:
+    names = coref_data.read_all_names()
+    made = tmp_path / "made.gold_conll"
+    for pattern in (BUNDLED / "surnames.txt").read_text(encoding="utf-8").splitlines():
+        filled = coref_data.fill(pattern, names, random.Random(1))
+        made.write_text(coref_data.document(filled, "made"), encoding="utf-8")
+        (document,) = read_documents(made)
+        assert any(len(chain) > 1 for chain in document.clusters), pattern
+
+
 def test_marked_words_become_predicates(_path: None, tmp_path: Path) -> None:
     file = tmp_path / "made.gold_conll"
     file.write_text(
