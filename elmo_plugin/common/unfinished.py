@@ -31,7 +31,7 @@ def unfinished_folder(output: Path, parts: str) -> Iterator[Path]:
 
     folder = unfinished_path(output)
     is_other_file = folder.exists() and not folder.is_dir()
-    # `rmtree` does not remove a link, and what it leads to is somebody else's.
+    # `rmtree` does not remove a link, and the folder behind it is somebody else's.
     if is_other_file or folder.is_symlink():
         raise BiLmError(f"{folder} is no folder: remove it, or name another output")
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,7 @@ class Entity(NamedTuple):
     """
     The first character of an entity, the one after its last, and its type.
 
-    covered: the text between them, where a file repeats it
+    covered: the text between them, if the file repeats it
     """
 
     start: int
@@ -36,8 +36,8 @@ class Entity(NamedTuple):
 
 def has_covered(text: str, entity: Entity) -> bool:
     """
-    Returns whether an entity's places in a text enclose what the file says. They do not if its tool
-    counts bytes, or counts emoji twice, or if somebody has changed the text.
+    Returns whether an entity's places enclose the words that its file repeats. They do not if its
+    tool counts bytes, or emoji as two characters, or if somebody has changed the text.
     """
     if not entity.covered:
         return True
