@@ -30,7 +30,9 @@ def unfinished_folder(output: Path, parts: str) -> Iterator[Path]:
     from filelock import Timeout  # here, because `elmo --help` would wait for it
 
     folder = unfinished_path(output)
-    if folder.exists() and not folder.is_dir():
+    is_other_file = folder.exists() and not folder.is_dir()
+    # `rmtree` does not remove a link, and the folder behind it is somebody else's.
+    if is_other_file or folder.is_symlink():
         raise BiLmError(f"{folder} is no folder: remove it, or name another output")
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:

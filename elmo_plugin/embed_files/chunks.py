@@ -23,7 +23,7 @@ from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.unfinished import DESCRIPTION, unfinished_folder
 
 STANDARD_INPUT = "-"
-_CHUNKS = "*.npz"  # the files of chunks, see `chunk_path`
+_CHUNKS = "[0-9]" * 8 + ".npz"  # the files of chunks, see `chunk_path`
 _RECORD_BYTES = 8  # added to the size of each record, because blank lines also take memory
 
 logger = get_logger(__name__)

@@ -42,4 +42,5 @@ def _entity(annotation: Element, first: int) -> Entity:
     if not kind or len(locations) != 1:
         raise ValueError("expected an annotation with a type and one location")
     start = int(locations[0].get("offset", "")) - first
-    return Entity(start, start + int(locations[0].get("length", "")), kind)
+    end = start + int(locations[0].get("length", ""))
+    return Entity(start, end, kind, annotation.findtext("text") or "")

@@ -1,20 +1,21 @@
 """brat's texts with their entities, by their characters, in a file .ann beside each."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.importers.document_lines import sentences_of_document
-from elmo_plugin.importers.entity_places import Entity
+from elmo_plugin.importers.entity_places import Entity, has_covered
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.importers.text import read_lines, read_text
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
-_ENTITY = re.compile(r"T\d+\t(?P<kind>\S+) (?P<places>\d+ \d+(;\d+ \d+)*)(\t.*)?")
+_PLACES = r"\d{1,18} \d{1,18}"
+_ENTITY = re.compile(rf"T\d+\t(?P<kind>\S+) (?P<places>{_PLACES}(;{_PLACES})*)(\t(?P<text>.*))?")
 
 
 def texts_of_brat(path: str) -> list[str]:
@@ -61,11 +62,34 @@ def sentences_of_brat(
                 f"of an entity, and its text between tabs, got {line!r:.60}"
             )
         places = [int(digits) for digits in re.findall(r"\d+", found["places"])]
-        entity = Entity(places[0], places[-1], found["kind"])
+        entity = Entity(places[0], places[-1], found["kind"], found["text"] or "")
         if len(places) == 2:
             entities.append(entity)
         else:
             in_pieces.append(entity)
     text = read_text(file, options, report)
+    if _counts_two_for_ends(text, entities):
+        entities = [_with_one_for_ends(text, entity) for entity in entities]
+        in_pieces = [_with_one_for_ends(text, entity) for entity in in_pieces]
     tokenizer = SpacyRulesTokenizer(options.language)
     yield from sentences_of_document(Path(file).name, text, entities, tokenizer, report, in_pieces)
+
+
+def _counts_two_for_ends(text: str, entities: Sequence[Entity]) -> bool:
+    """
+    Returns whether places count the end of a line as two characters, as brat does in files of
+    Windows. Other files have been made on Windows from a repository, and count one.
+    """
+    if all(has_covered(text, entity) for entity in entities):
+        return False
+    return all(has_covered(text, _with_one_for_ends(text, entity)) for entity in entities)
+
+
+def _with_one_for_ends(text: str, entity: Entity) -> Entity:
+    """
+    Returns an entity in a text whose lines end in one character, of one that counts two for each.
+    """
+    counted = text.replace("\n", "\r\n")
+    ends_before_start = counted.count("\n", 0, entity.start)
+    ends_before_end = counted.count("\n", 0, entity.end)
+    return entity._replace(start=entity.start - ends_before_start, end=entity.end - ends_before_end)

@@ -38,7 +38,9 @@ def sentences_of_document(
         elif _has_pieces(start, end, in_pieces):
             report.leave_out("with entities in several pieces", place)
         else:
-            moved = [Entity(each.start - start, each.end - start, each.kind) for each in here]
+            moved = []
+            for entity in here:
+                moved.append(entity._replace(start=entity.start - start, end=entity.end - start))
             try:
                 words = words_of_text(line, tokenizer)
                 yield sentence_of_places(place, words, line, moved)._replace(document=name)

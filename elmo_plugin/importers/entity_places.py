@@ -22,11 +22,26 @@ class Word(NamedTuple):
 
 
 class Entity(NamedTuple):
-    """The first character of an entity, the one after its last, and its type."""
+    """
+    The first character of an entity, the one after its last, and its type.
+
+    covered: the text between them, if the file repeats it
+    """
 
     start: int
     end: int
     kind: str
+    covered: str = ""
+
+
+def has_covered(text: str, entity: Entity) -> bool:
+    """
+    Returns whether an entity's places enclose the words that its file repeats. They do not if its
+    tool counts bytes, or emoji as two characters, or if somebody has changed the text.
+    """
+    if not entity.covered:
+        return True
+    return text[entity.start : entity.end].split() == entity.covered.split()
 
 
 def words_of_text(text: str, tokenizer: RawTextTokenizer) -> list[Word]:
@@ -53,7 +68,12 @@ def sentence_of_places(
     words_by_start = {word.start: number for number, word in enumerate(words)}
     words_by_end = {word.end: number for number, word in enumerate(words)}
     spans: list[Span] = []
-    for start, end, kind in sorted(set(entities)):
+    for start, end, kind, covered in sorted(set(entities)):
+        if not has_covered(text, Entity(start, end, kind, covered)):
+            raise Unusable(
+                "with entities that are not in the text",
+                f"{covered!r:.50} is not at characters {start} to {end}",
+            )
         description = f"{text[start:end]!r:.50} ({kind}) at characters {start} to {end}"
         if not 0 <= start < end <= len(text) or not text[start:end].strip():
             raise Unusable("with entities that are not in the text", description)

@@ -48,12 +48,20 @@ def records_of_yaml(file: str, text: str) -> Iterator[Record]:
     """
     try:
         content: Any = srsly.yaml_loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"{file}: not YAML that can be read ({error})") from None
-    for part in content["nlu"] or []:
+    parts = content.get("nlu") if isinstance(content, dict) else content
+    if parts is None:
+        return
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        raise ConfigurationError(f"{file}: expected a list of intents and their examples as 'nlu'")
+    for part in parts:
         intent = part.get("intent")
         if intent is None:
             continue  # synonyms, lookup tables and regular expressions
+        # A collection is not shown, because YAML's references can make it endless.
+        if isinstance(intent, dict | list):
+            raise ConfigurationError(f"{file}: expected the name of an intent, got a collection")
         for number, example in enumerate(_examples(part.get("examples")), start=1):
             place = f"example {number} of {intent}"
             yield Record(file, place, _fields(example, f"{file}, {place}"))
@@ -67,7 +75,9 @@ def _examples(examples: Any) -> Iterator[str]:
             if item is not None:
                 yield item["text"]
         return
-    for example in examples or []:
+    if not isinstance(examples, list):
+        return
+    for example in examples:
         if isinstance(example, dict) and isinstance(example.get("text"), str):
             item = _ITEM.fullmatch(example["text"].strip("\n"))
             yield example["text"].strip() if item is None else item["text"]

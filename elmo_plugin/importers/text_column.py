@@ -54,10 +54,12 @@ def read_text_column(file: str, chosen: str | None, report: Report) -> Iterator[
 def _chosen_column(table: Table, titles: Sequence[str], chosen: str | None) -> int | None:
     """Returns the chosen column, or the one with a usual name for texts, or `None`."""
     if chosen is not None:
+        # The first row may be data, in which a number is no name. So numbers are tried first.
+        for number in range(table.width):
+            if chosen == str(number):
+                return number
         if chosen in titles:
             return titles.index(chosen)
-        if chosen.isdecimal() and int(chosen) < table.width:
-            return int(chosen)
         raise ConfigurationError(
             f"{table.file}: --column: expected one of {table.width} columns, "
             f"{_listed(titles)}, got {chosen!r}"

@@ -19,6 +19,9 @@ from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 _BEGINNING = re.compile(r"\s*<(\?xml|!DOCTYPE|[A-Za-z_][\w.:-]*[\s>])")
 
 
+_MAX_DEPTH = 200  # a function that reads an element calls itself for each inner one
+
+
 def is_xml(text: str) -> bool:
     """Returns whether a text is XML: it says so, or it is one element."""
     if not _BEGINNING.match(text):
@@ -43,6 +46,10 @@ def sentences_of_xml(
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         raise ConfigurationError(f"{file}: not XML that can be read ({error})") from None
+    if _is_deeper_than(root, _MAX_DEPTH):
+        raise ConfigurationError(
+            f"{file}: expected at most {_MAX_DEPTH} elements within each other, got more"
+        )
     if is_gate(root):
         report.took("a document of GATE, each line a sentence")
         content, entities = document_of_gate(root)
@@ -57,6 +64,19 @@ def sentences_of_xml(
         yield from sentences_of_document("text", content, entities, tokenizer, report)
     else:
         yield from _of_elements(file, root, tokenizer, report)
+
+
+def _is_deeper_than(root: ElementTree.Element, depth: int) -> bool:
+    """Returns whether more elements than `depth` are within each other."""
+    level = [root]
+    for _ in range(depth):
+        next_level: list[ElementTree.Element] = []
+        for element in level:
+            next_level.extend(element)
+        if not next_level:
+            return False
+        level = next_level
+    return True
 
 
 def _of_elements(

@@ -7,6 +7,7 @@ from elmo_plugin.importers.entity_places import Entity
 
 _TEXT = "TEXT"
 _SPAN = re.compile(r"(\d+)~(\d+)")  # of MAE
+_PLACE = re.compile(r"\d{1,18}")
 
 
 def has_offsets(root: Element) -> bool:
@@ -25,7 +26,7 @@ def document_of_offsets(root: Element) -> tuple[str, list[Entity]]:
         if places is not None:
             kind = element.get("TYPE") or element.get("type") or element.tag
             start, end = places
-            entities.append(Entity(start, end, "_".join(kind.split())))
+            entities.append(Entity(start, end, "_".join(kind.split()), element.get("text", "")))
     return text, entities
 
 
@@ -36,6 +37,6 @@ def _places(element: Element) -> tuple[int, int] | None:
     end = element.get("end", "")
     if span is not None:
         start, end = span.groups()
-    if not start.isdecimal() or not end.isdecimal():
+    if not _PLACE.fullmatch(start) or not _PLACE.fullmatch(end):
         return None
     return int(start), int(end)

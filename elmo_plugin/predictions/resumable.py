@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _VERSION = 1  # of the files of chunks, and of how their predictions are computed
 _CHUNK_INPUTS = 256  # about how many inputs a chunk has: whole batches
-_CHUNKS = "*.jsonl.gz"
+_CHUNKS = "[0-9]" * 8 + "_" + "[0-9a-f]" * 32 + ".jsonl.gz"  # the names that `Chunk.of` gives
 
 logger = get_logger(__name__)
 

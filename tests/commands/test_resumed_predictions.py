@@ -209,6 +209,17 @@ def test_a_damaged_chunk_is_predicted_again(
         output.unlink()
 
 
+def test_a_compressed_file_of_somebody_else_is_kept(
+    tagger_archives: list[Path], texts: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out.jsonl.unfinished"
+    folder.mkdir()
+    (folder / "mine.jsonl.gz").write_text("mine")
+    with pytest.raises(Exception, match=r"has a file of something else, mine.jsonl.gz"):
+        predict(tagger_archives[0], texts, tmp_path / "out.jsonl")
+    assert (folder / "mine.jsonl.gz").read_text() == "mine"
+
+
 def test_a_mistake_keeps_the_texts_before_it(
     tagger_archives: list[Path], texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

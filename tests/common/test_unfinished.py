@@ -45,6 +45,17 @@ def test_a_folder_of_something_else_is_refused_and_kept(tmp_path: Path) -> None:
     assert (folder / "thesis.txt").read_text() == "mine"
 
 
+def test_a_link_in_the_place_of_the_folder_is_refused_before_work_begins(tmp_path: Path) -> None:
+    for target in ("folder", "missing"):
+        output = tmp_path / f"{target}.txt"
+        (tmp_path / "folder").mkdir(exist_ok=True)
+        link = tmp_path / f"{target}.txt.unfinished"
+        link.symlink_to(tmp_path / target)
+        with pytest.raises(BiLmError, match=r"is no folder"), unfinished_folder(output, "*.part"):
+            pass
+        assert link.is_symlink()
+
+
 def test_a_file_in_the_place_of_the_folder_is_refused_and_kept(tmp_path: Path) -> None:
     file = tmp_path / "out.txt.unfinished"
     file.write_text("mine")

@@ -145,9 +145,58 @@ def test_the_entities_of_brat_stand_beside_its_texts(
     assert read_tags(path) == [(["It", "is", "dry", "."], ["O"] * 4), (WORDS, TAGS)]
 
 
+def test_brat_counts_the_end_of_a_line_as_two_characters_in_files_of_windows(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "f.txt").write_bytes(b"Ola ran.\r\nUma ran.\r\nBo and Al Bay.\r\n")
+    marks = "T1\tPER 0 3\tOla\nT2\tPER 10 13\tUma\nT3\tPER 20 22;30 33\tBo Bay\n"
+    (tmp_path / "f.ann").write_text(marks)
+    examples, report = read("ner", tmp_path / "f.txt")
+    assert [list(each.tags) for each in examples] == [["B-PER", "O", "O"]] * 2
+    assert list(report.left_out) == ["with entities in several pieces"]
+
+
+def test_the_next_title_ends_a_document_of_pubtator(tmp_path: Path) -> None:
+    text = PUBTATOR + PUBTATOR.replace("7|", "8|").replace("\n7\t", "\n8\t")
+    assert read_tags(tmp_path / "f.txt", text) == [(WORDS, TAGS), (WORDS, TAGS)]
+
+
+MOVED = "Ola met Uma Uma."  # the second one is meant
+MOVED_BIOC = BIOC_ENTITY.format(kind="PER", start=0, length=3).replace(
+    "</annotation>", "<text>Uma</text></annotation>"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("f.ann", "T1\tPER 0 3\tUma\n"),
+        ("pubtator.txt", f"1|t|{MOVED}\n1|a|\n1\t0\t3\tUma\tPER\n"),
+        (
+            "i2b2.xml",
+            f'<d><TEXT>{MOVED}</TEXT><TAGS><NAME start="0" end="3" text="Uma"/></TAGS></d>',
+        ),
+        (
+            "bioc.xml",
+            f"<collection><document><passage><text>{MOVED}</text>{MOVED_BIOC}</passage></document>"
+            "</collection>",
+        ),
+    ],
+)
+def test_an_entity_whose_places_enclose_other_words_leaves_its_line_out(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / "f.txt").write_text(MOVED)
+    examples, report = read("ner", tmp_path / name, text)
+    assert list(examples) == []
+    [(reason, places)] = report.left_out.items()
+    assert reason == "with entities that are not in the text"
+    assert "'Uma' is not at characters 0 to 3" in places[0]
+
+
 def test_an_entity_in_two_pieces_or_over_two_lines_leaves_its_lines_out(tmp_path: Path) -> None:
     (tmp_path / "f.txt").write_text("Ola and Uma Bay ran.\nNew\nYork is far.\nOla ran.\n")
-    marks = "T1\tPER 0 3;12 15\tOla Bay\nT2\tLOC 21 29\tNew York\nT3\tPER 42 45\tOla\n"
+    marks = "T1\tPER 0 3;12 15\tOla Bay\nT2\tLOC 21 29\tNew York\nT3\tPER 38 41\tOla\n"
     (tmp_path / "f.ann").write_text(marks)
     examples, report = read("ner", tmp_path / "f.txt")
     assert [" ".join(each.words) for each in examples] == ["Ola ran ."]
@@ -221,20 +270,49 @@ def test_nested_elements_leave_their_sentence_out(tmp_path: Path) -> None:
     assert report.left_out["with entities that overlap"]
 
 
+EXTERNAL = (
+    '<?xml version="1.0"?><!DOCTYPE d [<!ENTITY e SYSTEM "file:///etc/hosts">]>'
+    "<d><s>&e; <PER>Ola</PER> ran.</s></d>"
+)
+BOMB = '<?xml version="1.0"?><!DOCTYPE d [<!ENTITY e0 "aaaaaaaaaa">'
+for number in range(1, 10):
+    BOMB += f'<!ENTITY e{number} "' + f"&e{number - 1};" * 10 + '">'
+BOMB += "]><d><s>&e9; <PER>Ola</PER> ran.</s></d>"
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("f.xml", "<?xml version='1.0'?><d><s>Ola ran.</d>", "f.xml: not XML that can be read"),
         ("f.xml", "<d><w>Ola</w><w>ran</w></d>", "f.xml: no entities: expected elements"),
         ("f.yml", "nlu:\n- intent: [\n  examples: |\n", "f.yml: not YAML that can be read"),
+        ("f.yml", "nlu:\n- intent: a\n  examples: " + "[" * 5000, "f.yml: not YAML"),
+        ("f.yml", "- |\n  x\nnlu:\n- examples: x\n", "f.yml: not YAML"),
+        ("f.yml", "nlu:\n  intent: a\n  examples: b\n", "f.yml: expected a list of intents"),
+        ("f.yml", "nlu:\n- examples: a\n- b\n", "f.yml: expected a list of intents"),
+        ("f.yml", "nlu:\n- intent: [a]\n  examples: a\n", "f.yml: expected the name of an"),
+        ("f.xml", "<d>" * 5000 + "<s><PER>Ola</PER> ran.</s>" + "</d>" * 5000, "at most 200"),
+        ("f.xml", "<d>" + "x <e>" * 5000 + "Ola" + "</e>" * 5000 + "</d>", "at most 200"),
+        ("f.xml", EXTERNAL, "f.xml: not XML that can be read .undefined entity"),
+        ("f.xml", BOMB, "f.xml: not XML that can be read"),
+        ("f.ann", "T1\tPER 0 " + "9" * 5000 + "\tOla\n", "f.ann, line 1: expected such as T1"),
         ("f.md", '## intent:x\n- in [Oslo]{"role": "a"}\n', "f.md, line 2: expected"),
     ],
 )
 def test_damaged_files_are_errors_that_name_them(
     tmp_path: Path, name: str, text: str, message: str
 ) -> None:
+    if name == "f.ann":
+        (tmp_path / "f.txt").write_text("Ola ran.")
     with pytest.raises(ConfigurationError, match=message):
         read_tags(tmp_path / name, text)
+
+
+def test_places_of_thousands_of_digits_are_no_places(tmp_path: Path) -> None:
+    digits = "9" * 5000
+    text = f"<d><TEXT>Ola ran.</TEXT><TAGS><NAME start='0' end='{digits}'/></TAGS></d>"
+    with pytest.raises(ConfigurationError, match=r"f.xml: no entities"):
+        read_tags(tmp_path / "f.xml", text)
 
 
 def test_it_is_an_error_if_all_sentences_with_entities_must_be_left_out(tmp_path: Path) -> None:

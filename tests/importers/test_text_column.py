@@ -42,6 +42,13 @@ def test_the_only_column_with_texts_needs_no_usual_name(tmp_path: Path, content:
     assert read(tmp_path / "f.csv", content) == TEXTS
 
 
+def test_the_number_of_a_column_is_no_value_of_the_first_row(tmp_path: Path) -> None:
+    content = "1,It rained again.\n2,The sun is out today.\n"
+    assert read(tmp_path / "f.csv", content, "1") == TEXTS
+    titles = "2023,2024\nIt rained again.,wet\nThe sun is out today.,dry\n"
+    assert read(tmp_path / "f.csv", titles, "2023")[-2:] == TEXTS
+
+
 def test_a_spreadsheet_is_a_table_too(tmp_path: Path) -> None:
     pandas.DataFrame({"a": [1, 2], "review": TEXTS}).to_excel(tmp_path / "f.xlsx", index=False)
     assert read(tmp_path / "f.xlsx") == TEXTS
