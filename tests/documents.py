@@ -25,6 +25,9 @@ NOT_RUN = {
     "residues.h5": "needs the published biLM",
     "from flair": "flair has an environment of its own",
     "from datasets": "needs the package datasets",
+    "from sentence_transformers": "needs the package sentence-transformers",
+    "from gensim": "needs the package gensim",
+    "from langchain_core": "needs the package langchain-core",
     "uv run pytest": "runs the tests",
     ".ci/release.py": "publishes",
 }
