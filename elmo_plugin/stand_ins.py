@@ -207,7 +207,8 @@ class _LateFinder(_Loader):
         if importer is None or not _is_of_allennlp(importer):
             return None
         package_name = name.partition(".")[0]
-        # AllenNLP goes on to another package, so nobody else must find the stand-ins before.
+        # AllenNLP imports something else now, so it is done with its earlier stand-ins. They are
+        # removed, so that other libraries import the installed packages.
         _forget([package for package in LATE if package.name != package_name])
         # In a function, AllenNLP imports what it uses at once.
         if name not in self.packages or importer.f_code.co_name != "<module>":
@@ -259,10 +260,7 @@ def hide() -> None:
 
 
 def _forget(packages: Sequence[Package]) -> None:
-    """
-    Removes stand-ins of packages from `sys.modules`, with the submodules that were imported by
-    them.
-    """
+    """Removes packages that have a stand-in from `sys.modules`, each with all its submodules."""
     for package in packages:
         if not isinstance(sys.modules.get(package.name), StandIn):
             continue

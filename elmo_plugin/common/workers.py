@@ -105,7 +105,7 @@ def _start_worker(level: int, start: Callable[..., None], arguments: tuple[Any, 
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     logging.getLogger(_LOGGER).setLevel(level)
-    show_log(verbose=False)
+    show_log(verbose=level < logging.WARNING)
     use_mmap_for_large_blocks()
     start(*arguments)
 

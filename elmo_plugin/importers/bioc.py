@@ -16,7 +16,8 @@ def is_bioc(root: Element) -> bool:
 def passages_of_bioc(file: str, root: Element) -> Iterator[tuple[str, str, list[Entity]]]:
     """
     Yields the document, the text and the entities of each passage. Raises `ConfigurationError`,
-    naming the file and the document, if a place is no number.
+    naming the file and the document, if a place is no number, or an annotation lacks its type or
+    its one location.
     """
     for document in root.iter("document"):
         name = document.findtext("id") or ""
@@ -32,7 +33,8 @@ def passages_of_bioc(file: str, root: Element) -> Iterator[tuple[str, str, list[
 
 def _entity(annotation: Element, first: int) -> Entity:
     """
-    Returns the entity of an annotation, by its characters in a passage that begins with `first`.
+    Returns the entity of an annotation, by its characters in a passage whose first character has
+    the number `first` in the document. Raises `ValueError` if the annotation is malformed.
     """
     kind = ""
     for information in annotation.iter("infon"):

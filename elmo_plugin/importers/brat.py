@@ -78,7 +78,8 @@ def sentences_of_brat(
 def _counts_two_for_ends(text: str, entities: Sequence[Entity]) -> bool:
     """
     Returns whether places count the end of a line as two characters, as brat does in files of
-    Windows. Other files have been made on Windows from a repository, and count one.
+    Windows. Files whose line ends were changed after the annotation count one. The texts of the
+    entities show which it is.
     """
     if all(has_covered(text, entity) for entity in entities):
         return False
@@ -87,7 +88,8 @@ def _counts_two_for_ends(text: str, entities: Sequence[Entity]) -> bool:
 
 def _with_one_for_ends(text: str, entity: Entity) -> Entity:
     """
-    Returns an entity in a text whose lines end in one character, of one that counts two for each.
+    Returns an entity whose places count two characters for each end of a line, with places that
+    count one, as in `text`.
     """
     counted = text.replace("\n", "\r\n")
     ends_before_start = counted.count("\n", 0, entity.start)

@@ -86,6 +86,7 @@ def _cross_sentences(pairs: list[list[Any]], sentences: list[list[str]]) -> bool
     for pair in pairs:
         if is_list_of(pair, int) and len(pair) == 2:
             first, last = pair
+            # A pair that reaches beyond the last sentence does not end in another one.
             if last < length and any(first < end <= last for end in ends):
                 return True
     return False

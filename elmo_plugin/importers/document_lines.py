@@ -18,8 +18,9 @@ def sentences_of_document(
     in_pieces: Sequence[Entity] = (),
 ) -> Iterator[TaggedSentence]:
     """
-    Yields the lines of a document, with the entities in BIO. A line whose entities cannot be used
-    is left out: those that are `in_pieces`, with other words between these, or in several lines.
+    Yields the lines of a document, with the entities in BIO. A line is left out if an entity in it
+    cannot be used, such as one that reaches into another line, or one of `in_pieces`: it has other
+    words between its pieces.
     """
     start = 0
     reached = 0  # by the entities of earlier lines

@@ -56,12 +56,15 @@ def _sentences(element: Element, names: Collection[str]) -> Iterator[Element]:
 
 
 def _text_and_entities(
-    sentence: Element, names: Collection[str], start: int = 0
+    element: Element, names: Collection[str], start: int = 0
 ) -> tuple[str, list[Entity]]:
-    """Returns the text of an element that begins at a character, and the entities in it."""
-    text = sentence.text or ""
+    """
+    Returns the text of an element, and the entities in it. The element is a sentence, or is in one,
+    and its text begins at the character `start` of the sentence.
+    """
+    text = element.text or ""
     entities: list[Entity] = []
-    for inner in sentence:
+    for inner in element:
         first = start + len(text)
         inner_text, inner_entities = _text_and_entities(inner, names, first)
         text += inner_text

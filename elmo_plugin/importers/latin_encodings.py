@@ -55,8 +55,8 @@ _LANGUAGES = (
 
 def latin_encodings(content: bytes) -> list[str]:
     """
-    Returns the encoding of a text, or several that fit as well and differ in its letters; none if
-    the text fits no language.
+    Returns the encoding that fits a text best, or several if they fit equally well and decode it
+    to different letters; none if the text fits no language.
 
     A language fits by the number of its frequent words in the text, less the number of all words
     with letters that it does not have. Each word counts once.
@@ -90,7 +90,8 @@ def _decoded(content: bytes) -> Iterator[tuple[str, str]]:
 
 def _score(words: Set[str], language: _Language) -> int:
     """Returns how well words fit a language."""
-    # In small letters as written, since the tag O of many files is a word of some.
+    # These are in small letters. The text's words are compared as written, because the tag O
+    # of many files would otherwise count as "o", a frequent word of some languages.
     frequent = import_module(f"spacy.lang.{language.code}.stop_words").STOP_WORDS
     known = len(words & frequent)
     foreign = sum(_has_other_letters(word, language.letters) for word in words)

@@ -3,12 +3,15 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from allennlp.common.checks import ConfigurationError
+
 from elmo_plugin.importers.document_lines import sentences_of_document
 from elmo_plugin.importers.entity_places import Entity
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 
+_MAX_DIGITS = 18
 _TITLE = re.compile(r"\w+\|t\|")
 _TEXT = re.compile(r"(?P<document>\w+)\|[ta]\|(?P<text>.*)")
 _ENTITY = re.compile(
@@ -37,6 +40,10 @@ def pubtator_sentences(
                 name = text["document"]
                 texts.append(text["text"])
             elif entity is not None:
+                if max(len(entity["start"]), len(entity["end"])) > _MAX_DIGITS:
+                    raise ConfigurationError(
+                        f"{report.file}: expected the characters of an entity, got {line:.60}"
+                    )
                 kind = "_".join(entity["kind"].split())
                 start = int(entity["start"])
                 entities.append(Entity(start, int(entity["end"]), kind, entity["text"]))

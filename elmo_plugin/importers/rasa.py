@@ -103,7 +103,7 @@ def _kind_in(fields: str, place: str) -> str:
     """Returns the type that the object behind an entity names."""
     try:
         kind = json.loads(fields)["entity"]
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, RecursionError):
         kind = None
     if not isinstance(kind, str):
         raise ConfigurationError(

@@ -65,7 +65,7 @@ def sentences_of_records(
         return
     keys = find_keys(all_records, options)
     report.took(f"JSON: words or text in {keys.words!r}, tags or entities in {keys.tags!r}")
-    spans = _find_spans(all_records, keys, report)
+    spans = _find_span_ends(all_records, keys, report)
     for record in all_records:
         if is_rejected(record.fields):
             report.leave_out("that an annotator rejected", record.place)
@@ -81,10 +81,10 @@ def sentences_of_records(
                 report.leave_out(error.reason, f"{record.place} ({error})")
 
 
-def _find_spans(records: Sequence[Record], keys: Keys, report: Report) -> SpanEnds | None:
+def _find_span_ends(records: Sequence[Record], keys: Keys, report: Report) -> SpanEnds | None:
     """
-    Returns how the entities of lists of words end, if they are given by the numbers of words, and
-    `None` for tags and for texts.
+    Returns whether entities end with their last word or before the next one, if they are given by
+    the numbers of words. Returns `None` for tags, for texts, and without any entity.
     """
     sentences = []
     num_spans = 0
@@ -111,8 +111,8 @@ def _sentence_of_spans(record: Record, keys: Keys, ends: SpanEnds) -> TaggedSent
     document = record.fields.get("document")
     if not isinstance(document, str):
         document = None
-    bare = [word.strip(" ") for word in words]
-    return TaggedSentence([record.place] * len(words), bare, tags, document)
+    stripped_words = [word.strip(" ") for word in words]  # some tools keep the space beside a word
+    return TaggedSentence([record.place] * len(words), stripped_words, tags, document)
 
 
 def _with_data_of_label_studio(record: Record) -> Record:

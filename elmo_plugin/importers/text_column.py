@@ -42,7 +42,7 @@ def read_text_column(file: str, chosen: str | None, report: Report) -> Iterator[
         rows = rows[1:]
     if column is None:
         column = _find_column(file, titles, rows)
-    elif not _columns_of_texts([Row("", (row.fields[column],)) for row in rows]):
+    elif not _columns_of_texts(_only_column(rows, column)):
         yield from _sentences_of_words(table, report, str(chosen or titles[column]))
         return
     name = titles[column] if has_header else str(column)
@@ -92,11 +92,16 @@ def _columns_of_texts(rows: Sequence[Row]) -> list[int]:
     return found
 
 
+def _only_column(rows: Sequence[Row], column: int) -> list[Row]:
+    """Returns the rows of a table with only one of its columns."""
+    return [Row("", (row.fields[column],)) for row in rows]
+
+
 def _find_column(file: str, titles: Sequence[str], rows: Sequence[Row]) -> int:
-    """Returns the only column with texts."""
+    """Returns the only column with texts. Raises `ConfigurationError` if it is not the only one."""
     found = _columns_of_texts(rows)
     if len(found) != 1:
-        listed = _listed([titles[column] for column in found])
+        listed = _listed([titles[column] for column in found] or titles)
         raise ConfigurationError(
             f"{file}: columns {listed} may all have the texts; --column NAME chooses one, by its "
             "name, or its number from 0"

@@ -60,8 +60,10 @@ def sentences_of_xml(
             yield from sentences_of_document(name, passage, entities, tokenizer, report)
     elif has_offsets(root):
         report.took("XML with the characters of entities, each line a sentence")
-        content, entities = document_of_offsets(root)
-        yield from sentences_of_document("text", content, entities, tokenizer, report)
+        document = document_of_offsets(root)
+        yield from sentences_of_document(
+            "text", document.text, document.entities, tokenizer, report, document.in_pieces
+        )
     else:
         yield from _of_elements(file, root, tokenizer, report)
 

@@ -1,42 +1,60 @@
 """XML with the text of a document, and elements with the places of its entities, as i2b2's."""
 
 import re
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from elmo_plugin.importers.entity_places import Entity
 
 _TEXT = "TEXT"
-_SPAN = re.compile(r"(\d+)~(\d+)")  # of MAE
+_SPANS = re.compile(r"\d{1,18}~\d{1,18}(,\d{1,18}~\d{1,18})*")  # of MAE: a piece, or several
 _PLACE = re.compile(r"\d{1,18}")
+
+
+class OffsetDocument(NamedTuple):
+    """A text with its entities, and those that have other words between their pieces."""
+
+    text: str
+    entities: list[Entity]
+    in_pieces: list[Entity]
 
 
 def has_offsets(root: Element) -> bool:
     """Returns whether there are a text and elements with places."""
     if root.find(_TEXT) is None:
         return False
-    return any(_places(element) is not None for element in root.iter())
+    return any(_places(element) for element in root.iter())
 
 
-def document_of_offsets(root: Element) -> tuple[str, list[Entity]]:
-    """Returns the text of a document, and its entities: the type is an attribute, or their name."""
-    text = root.findtext(_TEXT) or ""
-    entities = []
+def document_of_offsets(root: Element) -> OffsetDocument:
+    """
+    Returns the text of a document, and its entities. The type of an entity is an attribute of its
+    element, or else the element's name.
+    """
+    document = OffsetDocument(root.findtext(_TEXT) or "", [], [])
     for element in root.iter():
         places = _places(element)
-        if places is not None:
-            kind = element.get("TYPE") or element.get("type") or element.tag
-            start, end = places
-            entities.append(Entity(start, end, "_".join(kind.split()), element.get("text", "")))
-    return text, entities
+        if not places:
+            continue
+        kind = element.get("TYPE") or element.get("type") or element.tag
+        entity = Entity(places[0], places[-1], "_".join(kind.split()), element.get("text", ""))
+        if len(places) == 2:
+            document.entities.append(entity)
+        else:
+            document.in_pieces.append(entity)
+    return document
 
 
-def _places(element: Element) -> tuple[int, int] | None:
-    """Returns the first character of an entity and the one behind its last."""
-    span = _SPAN.fullmatch(element.get("spans", ""))
+def _places(element: Element) -> list[int]:
+    """
+    Returns the first character of an entity and the one behind its last, of each of its pieces.
+    The list is empty for an element without places.
+    """
+    spans = element.get("spans", "")
+    if _SPANS.fullmatch(spans):
+        return [int(place) for place in _PLACE.findall(spans)]
     start = element.get("start", "")
     end = element.get("end", "")
-    if span is not None:
-        start, end = span.groups()
-    if not _PLACE.fullmatch(start) or not _PLACE.fullmatch(end):
-        return None
-    return int(start), int(end)
+    if _PLACE.fullmatch(start) and _PLACE.fullmatch(end):
+        return [int(start), int(end)]
+    return []

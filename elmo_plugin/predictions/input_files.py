@@ -92,20 +92,24 @@ def _inputs_about_passage(
         yield Input("TEXT", input_of_texts(task, [_content(first), last]))
         return
     if first in files:
-        yield from _questions_about(_content(first), last, task)
+        yield from _questions_about(_content(first), last, _lines(last), task)
         return
     # A text before a file is a question about it, or else the passage of its questions.
-    typed_before_content = [first, _content(last)]
+    # `input_of_texts` puts the passage first. Standard input is read once.
+    lines = list(_lines(last))
+    typed_before_content = [first, _joined(lines, last)]
     if is_question_first(task, typed_before_content):
         yield Input("TEXT", input_of_texts(task, typed_before_content))
     else:
-        yield from _questions_about(first, last, task)
+        yield from _questions_about(first, last, lines, task)
 
 
-def _questions_about(passage: str, file: str, task: TaskCard) -> Iterator[Input]:
+def _questions_about(
+    passage: str, file: str, lines: Iterable[bytes], task: TaskCard
+) -> Iterator[Input]:
     """Yields an input for the question in each line of a file, all about the same passage."""
     num_questions = 0
-    for number, line in enumerate(_lines(file), start=1):
+    for number, line in enumerate(lines, start=1):
         question = decode(line, f"{file}, line {number}").strip()
         if question:
             num_questions += 1
@@ -136,7 +140,12 @@ def _lines(path: str) -> Iterable[bytes]:
 
 def _content(path: str) -> str:
     """Returns the text of a whole file, or of standard input, `-`."""
-    return "".join(decode(line, path) for line in _lines(path)).strip()
+    return _joined(_lines(path), path)
+
+
+def _joined(lines: Iterable[bytes], path: str) -> str:
+    """Returns the text of all lines of a file."""
+    return "".join(decode(line, path) for line in lines).strip()
 
 
 def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:

@@ -126,7 +126,7 @@ def write_resumable(
     num_kept = 0
     with unfinished_folder(Path(output), _CHUNKS) as folder:
         _prepare_folder(folder, _describe(predictor, settings))
-        chunks = _without_changed(_divide(inputs, settings.chunk_size), folder)
+        chunks = _remove_outdated(_divide(inputs, settings.chunk_size), folder)
         for chunk, is_new in _predict_chunks(chunks, folder, predictor, settings, num_workers):
             paths.append(folder / chunk.file_name)
             num_inputs = len(chunk.inputs)
@@ -215,10 +215,10 @@ def _digest(predictor: TextPredictor) -> str:
     return digest.hexdigest()
 
 
-def _without_changed(chunks: Iterable[Chunk], folder: Path) -> Iterator[Chunk]:
+def _remove_outdated(chunks: Iterable[Chunk], folder: Path) -> Iterator[Chunk]:
     """
-    Yields the chunks. Removes the predictions that a stopped run made for other texts in their
-    place, with one warning.
+    Yields all the chunks. Before each, removes the file with the same number that a stopped run
+    made for other texts. Warns of the first such file only.
     """
     found = {path.name.split("_")[0]: path for path in folder.glob(_CHUNKS)}
     has_warned = False

@@ -323,3 +323,25 @@ def test_it_is_an_error_if_all_sentences_with_entities_must_be_left_out(tmp_path
     lines = "".join(json.dumps(record) + "\n" for record in records)
     with pytest.raises(ConfigurationError, match="no sentence with entities can be used: 1 with"):
         read_tags(tmp_path / "f.jsonl", lines)
+
+
+def test_an_entity_of_mae_in_two_pieces_leaves_its_line_out(tmp_path: Path) -> None:
+    text = "<d><TEXT>Ola and Uma Bay ran.\nOla ran.</TEXT><TAGS><PER spans='0~3,12~15'/>"
+    text += "<PER spans='21~24'/></TAGS></d>"
+    examples, report = read("ner", tmp_path / "f.xml", text)
+    assert [list(example.words) for example in examples] == [["Ola", "ran", "."]]
+    assert len(report.left_out) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("rasa.yml", RASA_YAML.format(text='[Ola]{"entity": ' + "[" * 5000 + "}")),
+        ("pubtator.txt", f"1|t|Ola ran.\n1|a|\n1\t0\t{'9' * 5000}\tOla\tPER\n"),
+    ],
+)
+def test_thousands_of_brackets_or_digits_end_in_a_sentence(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    with pytest.raises(ConfigurationError):
+        read_tags(tmp_path / name, text)

@@ -160,7 +160,11 @@ def _are_tagged(words: Sequence[str], mark: str) -> bool:
     for word in words:
         stem, found_mark, tag = word.rpartition(mark)
         if found_mark or any(letter.isalnum() for letter in word):
-            if not stem or not tag or "/" in stem.rstrip("/"):
+            # Of a word without the mark, the stem is empty.
+            if not stem or not tag:
+                return False
+            # A word with several slashes is a path or a date.
+            if mark == "/" and "/" in stem.rstrip("/"):
                 return False
             tags.append(tag)
     return _look_like_tags(tags)
@@ -248,7 +252,8 @@ def _are_words_with_tags(
 def _are_below_header(rows: Sequence[str], mark: str) -> bool:
     """
     Returns whether rows may be the rows of a table: all have a mark with no space behind it, and
-    they are not pairs of words, such as `apples,oranges`, all of which are different.
+    some row has a space or a digit, or else a last field repeats, as labels do. This leaves out
+    pairs of words, such as `apples,oranges`.
     """
     if not all(re.search(rf"{mark}(?! )", row) for row in rows):
         return False

@@ -132,8 +132,8 @@ def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator
 
 def _is_comment(line: bytes, fields: Sequence[bytes], width: int) -> bool:
     """
-    Returns whether a line of a table is a comment: it begins with "#", and is not a row of the
-    table's `width` whose word does.
+    Returns whether a line of a table is a comment. A line that begins with "#" is a row instead if
+    it has tabs; or if it has `width` fields, as other rows have, and its word begins with "#".
     """
     if line[:1] != b"#":
         return False

@@ -15,6 +15,7 @@ from elmo_plugin.common.formats.not_sentences import kind_of_data
         ("subtitles", "[00:12.00]Line one\n[00:17.20]Line two"),
         ("words with their tags", "Mira|NNP left|VBD Riga|NNP .|.\nShe|PRP ran|VBD .|."),
         ("words with their tags", "Mira/NNP left/VBD Riga/NNP .\nShe/PRP ran/VBD ."),
+        ("words with their tags", "Mira|NNP and/or|CC Riga|NNP .|.\nkm/h|NN ran|VBD .|."),
         ("words with their tags", "The/at jury/nn said/vbd that/cs the/at end/nn came/vbd ./."),
         ("a table, CSV", "text\nThe film was good.\nNot so good."),
         ("a table, CSV", "word,tag\nruns,VERB\nsings,VERB"),
