@@ -101,7 +101,12 @@ def has_quoted_fields(text: str, separator: str, quote: str = '"') -> bool:
     begin = f"(?:^|{between}) *{mark}"
     whole = re.compile(f"{begin}((?:{inner}|{mark}{mark})*){mark}(?= *(?:{between}|$))", re.M)
     fields = [field for field in whole.findall(text) if field]
-    if not fields or _has_lone_marks(text, separator, quote):
+    if not fields:
+        return False
+    has_marks_beside_fields = quote in whole.sub("", text)
+    if _may_be_lone_marks(text, separator, quote) and (
+        has_marks_beside_fields or _encloses_columns(fields, separator)
+    ):
         return False
     if separator != "\t" or text.startswith(quote):
         return True
@@ -110,13 +115,21 @@ def has_quoted_fields(text: str, separator: str, quote: str = '"') -> bool:
     return all(_NEEDS_QUOTES.search(field) for field in fields)
 
 
-def _has_lone_marks(text: str, separator: str, quote: str) -> bool:
+def _may_be_lone_marks(text: str, separator: str, quote: str) -> bool:
     """Returns whether all lines have equal columns, and one an odd number of quotation marks."""
     lines = [line for line in text.split("\n") if line.strip()]
     numbers = {line.count(separator) for line in lines}
     if len(numbers) > 1:
         return False
     return any(line.count(quote) % 2 == 1 for line in lines)
+
+
+def _encloses_columns(fields: Sequence[str], separator: str) -> bool:
+    """
+    Returns whether one of the texts between quotation marks goes on with another column or line, as
+    between two words `"` of a table with a word in each row.
+    """
+    return any("\n" in field and field.startswith((separator, "\n")) for field in fields)
 
 
 def _is_in_apostrophes(line: str) -> bool:

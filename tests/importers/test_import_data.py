@@ -12,6 +12,7 @@ from elmo_plugin.importers import IMPORTERS
 from elmo_plugin.importers.import_data import split_examples
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.ner import Conll2003Reader
+from tests.importers.reading import read, read_tags
 
 COLUMNS = "1 Mira NNP I-PER\n2 ran VBD O\n\n1 It PRP O\n2 fell VBD O\n"
 
@@ -109,3 +110,19 @@ def test_a_table_of_blank_rows_has_no_rows(
     with pytest.raises(SystemExit):
         main(["predict", "sst", str(tmp_path / "a.csv")])
     assert "a.csv: no rows in this file" in capsys.readouterr().err
+
+
+def test_quotation_marks_enclose_lines_of_a_text_and_stand_alone_as_words(tmp_path: Path) -> None:
+    # In both files each line has one comma.
+    reviews = 'text,label\n"He came, and\nsaw",pos\n"It rains, so\nwe stay",neg\n'
+    texts, _ = read("classify", tmp_path / "reviews.csv", reviews)
+    assert [(each.text, each.label) for each in texts] == [
+        ("He came, and saw", "pos"),
+        ("It rains, so we stay", "neg"),
+    ]
+    words = 'word,tag\n",O\nHi,O\n",O\nsaid,O\nAda,B-PER\n.,O\n'
+    [(found, tags)] = read_tags(tmp_path / "words.csv", words)
+    assert found == ['"', "Hi", '"', "said", "Ada", "."]
+    assert tags == ["O", "O", "O", "O", "B-PER", "O"]
+    last = 'tag,word\nO,"\nO,Hi\nO,"\nO,said\nB-PER,Ada\nO,.\n'
+    assert read_tags(tmp_path / "last.csv", last) == [(found, tags)]
