@@ -105,9 +105,10 @@ def _write_hdf5(path: Path, content: Content) -> None:
         for chunk_path in content.chunks:
             chunk = _read_chunk(chunk_path)
             names = chunk.names or chunk.sentences
-            keys = [sentence_key(name) for name in names]
             if has_line_numbers:
                 keys = [str(number) for number in range(num_lines, num_lines + len(names))]
+            else:
+                keys = [sentence_key(name) for name in names]
             num_lines += len(names)
             for name, key, array in zip(names, keys, chunk.arrays, strict=True):
                 # A blank sentence cannot be a name, and a repeated one is written once.

@@ -103,11 +103,10 @@ def has_quoted_fields(text: str, separator: str, quote: str = '"') -> bool:
     fields = [field for field in whole.findall(text) if field]
     if not fields:
         return False
-    has_marks_beside_fields = quote in whole.sub("", text)
-    if _may_be_lone_marks(text, separator, quote) and (
-        has_marks_beside_fields or _encloses_columns(fields, separator)
-    ):
-        return False
+    if _may_be_lone_marks(text, separator, quote):
+        has_marks_beside_fields = quote in whole.sub("", text)
+        if has_marks_beside_fields or _encloses_columns(fields, separator):
+            return False
     if separator != "\t" or text.startswith(quote):
         return True
     if re.search(begin, whole.sub("", text), re.M):
