@@ -82,7 +82,7 @@ def test_text_that_needs_a_dictionary_is_refused_without_a_tokenizer() -> None:
         ConfigurationError, match="Thai is written without spaces between words: set tokenizer"
     ):
         PennTreebankTokenizer().tokenize("ฉันกินข้าว")
-    given = raw_text_tokenizer(WhitespaceTokenizer(), PennTreebankTokenizer)
+    given = raw_text_tokenizer(WhitespaceTokenizer(), default=PennTreebankTokenizer)
     assert [token.text for token in given.tokenize("ฉัน กิน 米拉")] == ["ฉัน", "กิน", "米拉"]
 
 
