@@ -217,7 +217,11 @@ class SstTreesReader(LabeledTextsReader):
             if index == 0:
                 # The first label says whether labels are numbers or words; `binary` needs numbers.
                 labels_are_numbers = is_number or self._is_binary
-            if is_number != labels_are_numbers:
+            if is_number and not labels_are_numbers:
+                raise line.error(
+                    f"expected a word as label, as in the lines before, not {sentence.label!r}"
+                )
+            if not is_number and labels_are_numbers:
                 raise line.error(f"a label is a number from 0 to 4, not {sentence.label!r}")
             tokens = self._words_of(sentence, line, has_phrases=bool(phrases))
             label = self._label_of(sentence)
