@@ -171,8 +171,10 @@ class SentencePredictor(TaskPredictor):
         if not _takes_string(self._dataset_reader):
             return self._dataset_reader.text_to_instance(words)
         # The reader splits the text by itself.
-        joined = " ".join(word.ensure_text() for word in words)
-        sentence = json_dict.get("sentence", joined)
+        if "words" in json_dict:
+            sentence = " ".join(word.ensure_text() for word in words)
+        else:
+            sentence = json_dict["sentence"]
         return self._dataset_reader.text_to_instance(sentence)
 
 
