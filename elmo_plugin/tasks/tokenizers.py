@@ -198,9 +198,10 @@ def _split_stop(word: str) -> list[str]:
     return [stem, "."]
 
 
-class EnglishRules(SpacyRules):
+class LimitedRules(SpacyRules):
     """
-    spaCy's rules for English. Raises `ConfigurationError` for 2,001 characters without white space.
+    spaCy's rules for a language with spaces between words. More than 2,000 characters without white
+    space are a `ConfigurationError`, as the rules would take long.
     """
 
     option = "the words, as a list"
@@ -231,12 +232,12 @@ class SpacyRulesTokenizer(RawTextTokenizer):
     """
 
     def __init__(self, language: str = "en") -> None:
+        self.needs_spaces = language not in SEGMENTED_LANGUAGES
         with as_configuration_error():
-            if language == "en":
-                self._rules: SpacyRules = EnglishRules(language)
+            if self.needs_spaces:
+                self._rules: SpacyRules = LimitedRules(language)
             else:
                 self._rules = SpacyRules(language)
-        self.needs_spaces = language not in SEGMENTED_LANGUAGES
 
     @overrides
     def split(self, text: str) -> Iterable[Token]:
