@@ -157,8 +157,8 @@ def parse_sentence(lines: Sequence[Line]) -> list[ConllWord]:
 
 def _parse_word(line: Line) -> ConllWord:
     """
-    Parses the line of a word. Tabs separate its columns, which may then contain spaces; a line
-    without tabs is split at white space. Raises `ConfigurationError` if the line is malformed.
+    Parses the line of a word. Columns may contain spaces if tabs separate them; a line without tabs
+    is split at white space. Raises `ConfigurationError` if the line is malformed.
     """
     if "\t" in line.text:
         columns = [column.strip(" ") for column in line.text.strip("\r\n").split("\t")]
@@ -166,8 +166,8 @@ def _parse_word(line: Line) -> ConllWord:
         columns = line.columns
     if len(columns) <= FIXED_COLUMNS:
         raise line.error(f"expected at least {FIXED_COLUMNS + 1} columns, got {len(columns)}")
-    # The fields of `ConllWord` are in the order of the columns. Between the fixed columns and
-    # coreference, which is last, there is a column for each predicate of the sentence.
+    # The fields of `ConllWord` are in the order of the columns. After the fixed ones, there is a
+    # column for each predicate of the sentence, and the last one is coreference.
     word = ConllWord(line, *columns[:FIXED_COLUMNS])
     word = word._replace(frames=columns[FIXED_COLUMNS:-1], mention=columns[-1])
     _check_word(word)
@@ -175,7 +175,7 @@ def _parse_word(line: Line) -> ConllWord:
 
 
 def _check_word(word: ConllWord) -> None:
-    """Raises `ConfigurationError` if the columns of a word are not those of CoNLL-2012."""
+    """Raises `ConfigurationError` if a column of a word has something else than in CoNLL-2012."""
     line = word.line
     if not word.number.isdecimal():
         raise line.error(f"expected the number of a word in column 3, got {word.number!r}")

@@ -125,8 +125,8 @@ class SpanF1(CountingMetric):
 
     def span_counts(self) -> dict[str, SpanCounts]:
         """
-        Returns the counts of all spans under "overall", then those of each label in alphabetical
-        order, with `label_outside_totals` at the end.
+        Returns the counts of all spans under "overall", then the counts of each label, in
+        alphabetical order, with `label_outside_totals` at the end.
         """
         correct = self.counts["correct"]
         predicted = self.counts["predicted"]

@@ -174,7 +174,7 @@ def read_text_lines(
     file_path: str, encoding: str = "utf-8", keep_marks: bool = False
 ) -> Iterator[Line]:
     """
-    Yields the lines of a text file, which may be compressed. Byte order marks are removed; with
+    Yields the lines of a text file, plain or compressed. Byte order marks are removed; with
     `keep_marks`, only at the beginning of lines, for files whose annotation has character offsets.
 
     Raises `ConfigurationError`, naming file and line, if a line is not in this encoding.

@@ -38,8 +38,8 @@ class TaskPredictor(Predictor):
     The base of the predictors of all tasks. A subclass has `to_instance`.
 
     The memory of some layers grows with the square of the number of words, so a text of more than
-    `max_words`, by default `default_max_words`, is an error. So is a text of more than 20
-    characters for each of these words, which would take long to tokenize. A `tokenizer`, or its
+    `max_words`, by default `default_max_words`, is an error. A text of more than 20 characters for
+    each of these words would take long to tokenize, and is an error as well. A `tokenizer`, or its
     configuration, replaces the dataset reader's.
     """
 
@@ -92,7 +92,7 @@ class TaskPredictor(Predictor):
     def check_input(self, json_dict: JsonDict) -> None:
         """
         Raises `ConfigurationError` if an input is not an object, or if one of its texts is too long
-        or has something that is not a character. `check_length` counts words, also those of lists.
+        or has something that is not a character. `check_length` counts the words later.
         """
         if not isinstance(json_dict, dict):
             raise ConfigurationError(f"{self.name}: expected a JSON object, got {json_dict!r:.100}")
@@ -223,9 +223,9 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
 
 def text_and_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
     """
-    Returns the text of an instance as typed, and the place of each word in it: where it starts and
-    where it ends, exclusive. If the text or a place is not known, as for a list of words, joins the
-    words with spaces.
+    Returns the text of an instance as typed, and the place of each word in it: its first character
+    and the one after its last. If the text or a place is not known, as for a list of words, joins
+    the words with spaces.
     """
     tokens = cast(TextField, instance["tokens"]).tokens
     text = None

@@ -33,7 +33,7 @@ STANDARD_LABELS = {
     "contradiction": "contradiction",
     "contradictory": "contradiction",  # in the training data of XNLI
 }
-"""The label for each label of a file in small letters: those of SICK are in capitals."""
+"""The label for each label of a file in small letters, as SICK has capitals."""
 NO_MAJORITY = ("-", "-1")
 """The label of pairs without a majority: in SNLI's own files, and in Hugging Face's."""
 

@@ -78,8 +78,8 @@ class LabelError(BiLmError):
 @contextmanager
 def locate_label_errors(lines: Sequence[Line], column: str = "") -> Iterator[None]:
     """
-    Turns a `LabelError` into a `ConfigurationError` that begins with file, line and `column`. The
-    `lines` are those of the words of a sentence or document, one for each word.
+    Turns a `LabelError` into a `ConfigurationError` that begins with file, line and `column`.
+    `lines` has a line for each word of the sentence or document.
     """
     try:
         yield

@@ -52,7 +52,7 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
     """
     from nltk.tree import Tree  # here: importing it takes a moment, and only trees need it
 
-    # NLTK reads trees by recursion, whose depth Python limits.
+    # NLTK reads trees by recursion, and Python limits its depth.
     if _depth(tree) > MAX_DEPTH:
         raise ConfigurationError(f"{location}: the tree is more than {MAX_DEPTH} brackets deep")
     try:

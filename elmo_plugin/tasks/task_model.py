@@ -186,7 +186,7 @@ class _NamedParameters(nn.Module):
 def with_labels(layer: nn.Linear, vocab: Vocabulary) -> nn.Linear:
     """
     Returns an output layer with a row for each label of the vocabulary: the layer itself if it has
-    them all; or else a larger one, whose first rows are those of the layer. Logs the new labels.
+    them all; or else a larger one that begins with the rows of the layer. Logs the new labels.
     """
     labels = list(vocab.get_token_to_index_vocabulary("labels"))
     num_old = layer.out_features
@@ -205,8 +205,8 @@ def with_labels(layer: nn.Linear, vocab: Vocabulary) -> nn.Linear:
 
 def copy_old_labels(new: Layer, old: Layer, num_old: int) -> Layer:
     """
-    Copies to a module `new` the parameters of a module `old` of the same class, which has only the
-    first `num_old` labels (or genres). The parts of other labels keep their values. Returns `new`.
+    Copies to a module `new` the parameters of a module `old` of the same class with only the first
+    `num_old` labels (or genres). The parts of other labels keep their values. Returns `new`.
     """
     with torch.no_grad():
         for name, parameter in new.named_parameters():

@@ -146,8 +146,8 @@ class PennTreebankTokenizer(RawTextTokenizer):
     @overrides
     def split(self, text: str) -> Iterable[Token]:
         """
-        Yields NLTK's words with their places in the text. NLTK writes a quotation mark `"` as two
-        backticks or apostrophes, which become `"` again.
+        Yields NLTK's words with their places in the text. Two backticks or apostrophes, as NLTK
+        writes a quotation mark, become `"` again.
         """
         end = 0
         for word in self._words(text):
@@ -256,7 +256,7 @@ def raw_text_tokenizer(
 
 
 def as_raw_text_tokenizer(tokenizer: Tokenizer) -> RawTextTokenizer:
-    """Returns a tokenizer for text as people type it, which splits as the given one does."""
+    """Returns a tokenizer for text as people type it that splits like the given one."""
     if isinstance(tokenizer, RawTextTokenizer):
         return tokenizer
     return NormalizingTokenizer(tokenizer)
