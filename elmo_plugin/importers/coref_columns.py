@@ -20,8 +20,8 @@ from elmo_plugin.tasks.conll2012 import (
     FIXED_COLUMNS,
     NO_ANNOTATION,
     DocumentLines,
-    lacks_end,
     line_kind,
+    missing_end_error,
     split_documents,
     unescape_word,
 )
@@ -44,7 +44,7 @@ def read_coref_columns(lines: Iterable[Line], report: Report) -> Iterator[CorefD
     """
     for document in split_documents(without_comments(lines)):
         if not document.has_end:
-            raise lacks_end(document)
+            raise missing_end_error(document)
         sentences = [rows for rows in map(split_rows, document.sentences) if rows]
         if not sentences:
             raise document.begin.error("the document that begins here is empty")

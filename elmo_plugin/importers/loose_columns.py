@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, NO_ANNOTATION, SKELETON
+from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, HIDDEN_WORD, NO_ANNOTATION
 from elmo_plugin.tasks.dataset_reader import Line
 
 _LEMMA = 6  # columns
@@ -98,9 +98,9 @@ def check_numbers(rows: Sequence[Row], column: int) -> None:
 
 def check_words(rows: Sequence[Row], column: int) -> None:
     """Raises `ConfigurationError`, naming file and line, if this is a file without the words."""
-    if all(row.columns[column] == SKELETON for row in rows):
+    if all(row.columns[column] == HIDDEN_WORD for row in rows):
         raise rows[0].line.error(
-            f"the words are missing, {SKELETON}: make a gold_conll of this gold_skel first"
+            f"the words are missing, {HIDDEN_WORD}: make a gold_conll of this gold_skel first"
         )
 
 

@@ -14,7 +14,7 @@ from elmo_plugin.importers.labeled_records import read_records
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report, Unusable
 from elmo_plugin.importers.task_importer import TaskImporter
-from elmo_plugin.tasks.snli import LABELS, NO_MAJORITY
+from elmo_plugin.tasks.snli import NO_MAJORITY, STANDARD_LABELS
 
 PREMISE, HYPOTHESIS = "premise", "hypothesis"
 _USUAL = {
@@ -119,4 +119,4 @@ def _pair_of(record: Record, fields: Mapping[str, str], options: ImportOptions) 
     label = label_of(record.fields.get(fields[LABEL]), options.labels)
     if label in NO_MAJORITY:
         raise Unusable("without a gold label")
-    return Pair(premise, hypothesis, LABELS.get(label.lower(), label))
+    return Pair(premise, hypothesis, STANDARD_LABELS.get(label.lower(), label))

@@ -13,8 +13,8 @@ from elmo_plugin.tasks.dataset_reader import Line
 FIXED_COLUMNS = 11  # then one for each predicate of the sentence, and coreference
 FOLDER_PATTERNS = ("*gold_conll", "*auto_conll", "*.conll")
 NO_ANNOTATION = ("-", "_", "*", "")  # the cell of a word without an annotation
-SKELETON = "[WORD]"  # stands for each word in the published files, which need OntoNotes for them
-_MARK = re.compile(r"\s*#\s*(?P<kind>begin|end) document\b.*", re.ASCII | re.DOTALL)
+HIDDEN_WORD = "[WORD]"  # in place of each word in files published without the text of OntoNotes
+_DOCUMENT_MARK = re.compile(r"\s*#\s*(?P<kind>begin|end) document\b.*", re.ASCII | re.DOTALL)
 _PLAIN = {
     "-LRB-": "(",
     "-RRB-": ")",
@@ -79,7 +79,7 @@ class DocumentLines(NamedTuple):
 
 @contextmanager
 def errors_suggest_import(task: str) -> Iterator[None]:
-    """Adds to the message of an error the command that converts other files to CoNLL-2012."""
+    """Adds to each `ConfigurationError` which command converts other formats to CoNLL-2012."""
     try:
         yield
     except ConfigurationError as error:
@@ -88,10 +88,10 @@ def errors_suggest_import(task: str) -> Iterator[None]:
 
 
 def line_kind(line: Line) -> str:
-    """Returns "blank", "begin" or "end" for the marks of a document, or "word"."""
+    """Returns "begin" or "end" for a mark of a document, else "blank" or "word"."""
     if not line.text.strip():
         return "blank"
-    match = _MARK.fullmatch(line.text)
+    match = _DOCUMENT_MARK.fullmatch(line.text)
     if match is None:
         return "word"
     return match["kind"]
@@ -99,14 +99,16 @@ def line_kind(line: Line) -> str:
 
 def split_documents(lines: Iterable[Line]) -> Iterator[DocumentLines]:
     """
-    Yields the documents of a file. Only the last document may be without an end.
+    Yields the documents of a file. The last one may lack its end mark: `has_end` is then False, and
+    the caller decides whether that is an error. End marks outside documents are ignored.
 
-    Raises `ConfigurationError`, naming file and line, if there are words before a document.
+    Raises `ConfigurationError`, naming file and line, if words are outside a document, or if a
+    document begins before the end of another.
     """
     document: DocumentLines | None = None
     for kind, group in groupby(lines, key=line_kind):
         if kind == "word":
-            sentence = list(group)
+            sentence = list(group)  # words in consecutive lines
             if document is None:
                 found = sentence[0].text.strip()
                 raise sentence[0].error(
@@ -114,10 +116,10 @@ def split_documents(lines: Iterable[Line]) -> Iterator[DocumentLines]:
                 )
             document.sentences.append(sentence)
         elif kind == "begin":
-            for mark in group:
+            for mark in group:  # of two marks in a row, the second is an error
                 if document is not None:
-                    raise lacks_end(document)
-                document = DocumentLines(mark, [])
+                    raise missing_end_error(document)
+                document = DocumentLines(begin=mark, sentences=[])
         elif kind == "end" and document is not None:
             yield document._replace(has_end=True)
             document = None
@@ -125,18 +127,17 @@ def split_documents(lines: Iterable[Line]) -> Iterator[DocumentLines]:
         yield document
 
 
-def lacks_end(document: DocumentLines) -> ConfigurationError:
-    """Returns the error of a document without an end."""
+def missing_end_error(document: DocumentLines) -> ConfigurationError:
+    """Returns the error for a document without its end mark."""
     return document.begin.error("the document that begins here lacks #end document")
 
 
 def parse_sentence(lines: Sequence[Line]) -> list[ConllWord]:
     """
-    Parses the words of a sentence: at least twelve columns, the same number in all lines, separated
-    by tabs, or by white space in a line without tabs. Each word's number is one more than the
-    number of the word before.
+    Parses the lines of a sentence, one word each. All lines must have the same number of columns,
+    at least twelve, and the words must be numbered without gaps.
 
-    Raises `ConfigurationError`, naming file and line, if a line is something else.
+    Raises `ConfigurationError`, naming file and line, if a line is malformed.
     """
     words = [_parse_word(line) for line in lines]
     for before, word in pairwise(words):
@@ -155,13 +156,18 @@ def parse_sentence(lines: Sequence[Line]) -> list[ConllWord]:
 
 
 def _parse_word(line: Line) -> ConllWord:
-    """Parses a line. Raises `ConfigurationError` as `parse_sentence` does."""
-    columns = line.columns
+    """
+    Parses the line of a word. Columns may contain spaces if tabs separate them; a line without tabs
+    is split at white space. Raises `ConfigurationError` if the line is malformed.
+    """
     if "\t" in line.text:
         columns = [column.strip(" ") for column in line.text.strip("\r\n").split("\t")]
+    else:
+        columns = line.columns
     if len(columns) <= FIXED_COLUMNS:
         raise line.error(f"expected at least {FIXED_COLUMNS + 1} columns, got {len(columns)}")
-    # The fields of a word have the order of the columns.
+    # The fields of `ConllWord` are in the order of the columns. After the fixed ones, there is a
+    # column for each predicate of the sentence, and the last one is coreference.
     word = ConllWord(line, *columns[:FIXED_COLUMNS])
     word = word._replace(frames=columns[FIXED_COLUMNS:-1], mention=columns[-1])
     _check_word(word)
@@ -169,17 +175,19 @@ def _parse_word(line: Line) -> ConllWord:
 
 
 def _check_word(word: ConllWord) -> None:
-    """Raises `ConfigurationError` if a column has what cannot stand in it."""
+    """Raises `ConfigurationError` if a column of a word has something else than in CoNLL-2012."""
     line = word.line
     if not word.number.isdecimal():
         raise line.error(f"expected the number of a word in column 3, got {word.number!r}")
-    if not word.word or word.word == SKELETON:
+    if not word.word or word.word == HIDDEN_WORD:
         raise line.error(f"expected a word in column 4, got {word.word!r}")
+    # A speaker's name with spaces, in a line without tabs, moves a part of the name to this column.
     if word.entity not in NO_ANNOTATION and "*" not in word.entity:
         raise line.error(
             "expected the speaker and the named entity in columns 10 and 11, got "
             f"{word.speaker!r} and {word.entity!r} (a name with spaces needs tabs between columns)"
         )
+    # Asterisks are in the labels of predicates: the column of coreference is missing.
     if "*" in word.mention or not word.mention:
         raise line.error(
             f"expected coreference, such as (12 or -, in the last column, got {word.mention!r}"
@@ -213,7 +221,7 @@ def format_sentence(words: Iterable[ConllWord]) -> str:
 
 
 def format_begin(document: str, part: str) -> str:
-    """Returns the line that begins a document."""
+    """Returns the line that begins a document. Not all documents have a part: it may be empty."""
     if not part:
         return f"#begin document ({document});\n"
     return f"#begin document ({document}); part {part}\n"

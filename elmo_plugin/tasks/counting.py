@@ -14,6 +14,8 @@ from overrides import overrides
 
 from elmo_plugin.common.logs import get_logger
 
+_LEAST_WIDTH = 8  # of a column in a table of figures
+
 logger = get_logger(__name__)
 
 
@@ -33,8 +35,8 @@ def precision_recall_f1(
     correct: float, predicted: float, gold: float, scale: float = 1.0
 ) -> Figures:
     """
-    Returns fractions (`scale` 1) or percentages (100) from numbers of items; 0 for a denominator of
-    0.
+    Returns precision, recall and F1 from the numbers of correct, predicted and gold items: from 0
+    to `scale`, so 100 gives percentages. A figure whose denominator is 0 is 0.
     """
     precision = ratio(scale * correct, predicted)
     recall = ratio(scale * correct, gold)
@@ -74,29 +76,34 @@ class CountingMetric(Metric):
 
     def missing_gold(self) -> str:
         """
-        Returns what the gold data should have and do not, such as "entities", so that F1 is 0; else
-        an empty string.
+        Returns a name for what the gold data lack, such as "entities", if F1 is 0 for that reason,
+        or an empty string. Subclasses override it.
         """
         return ""
 
     @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
-        """Returns the `metrics` of the counts of all processes since the last reset."""
-        whole = copy(self)  # it keeps the counts when `reset` gives this metric new ones
+        """
+        Returns `metrics` of the counts of all processes since the last reset. With `reset`, at the
+        end of the data, it also warns if the gold data lack what F1 is about.
+        """
+        # `reset` assigns new counts, so a reset of the copy or of this metric leaves the other one
+        # unchanged.
+        over_all_processes = copy(self)
         if is_distributed():
             # A list of the right length; each entry is replaced by the counts of a process.
             gathered = [self.counts] * torch.distributed.get_world_size()
             torch.distributed.all_gather_object(gathered, self.counts)
-            whole.reset()
+            over_all_processes.reset()
             for counts in gathered:
                 for name, counter in counts.items():
-                    whole.counts[name].update(counter)
+                    over_all_processes.counts[name].update(counter)
         if reset:
             self.reset()
-            missing = whole.missing_gold()
+            missing = over_all_processes.missing_gold()
             if missing:
                 logger.warning("the data have no %s: precision, recall and F1 are 0", missing)
-        return whole.metrics()
+        return over_all_processes.metrics()
 
 
 class SpanCounts(NamedTuple):
@@ -109,44 +116,49 @@ class SpanCounts(NamedTuple):
 
 class SpanF1(CountingMetric):
     """
-    The base of metrics of whole spans: `counts` has the "correct", "predicted" and "gold" ones of
-    each label. The label `apart` is counted by itself and left out of the totals.
+    The base of metrics of whole spans. `counts` has the numbers of "correct", "predicted" and
+    "gold" spans of each label. Spans with the label `label_outside_totals` have figures as well,
+    but are not counted in the overall ones.
     """
 
-    apart: ClassVar[str | None] = None
+    label_outside_totals: ClassVar[str | None] = None
 
-    def numbers(self) -> dict[str, SpanCounts]:
-        """Returns the counts of "overall" and of each label in order, `apart` at the end."""
+    def span_counts(self) -> dict[str, SpanCounts]:
+        """
+        Returns the counts of all spans under "overall", then the counts of each label, in
+        alphabetical order, with `label_outside_totals` at the end.
+        """
         correct = self.counts["correct"]
         predicted = self.counts["predicted"]
         gold = self.counts["gold"]
         labels = predicted.keys() | gold.keys()
-        totals = sorted(labels - {self.apart})
+        labels_in_totals = sorted(labels - {self.label_outside_totals})
         groups = {
             "overall": SpanCounts(
-                sum(correct[label] for label in totals),
-                sum(predicted[label] for label in totals),
-                sum(gold[label] for label in totals),
+                sum(correct[label] for label in labels_in_totals),
+                sum(predicted[label] for label in labels_in_totals),
+                sum(gold[label] for label in labels_in_totals),
             )
         }
-        for label in totals:
-            groups[label] = SpanCounts(correct[label], predicted[label], gold[label])
-        if self.apart is not None and self.apart in labels:
-            label = self.apart
+        ordered_labels = labels_in_totals
+        if self.label_outside_totals is not None and self.label_outside_totals in labels:
+            ordered_labels = [*labels_in_totals, self.label_outside_totals]
+        for label in ordered_labels:
             groups[label] = SpanCounts(correct[label], predicted[label], gold[label])
         return groups
 
     def figures(self, scale: float = 1.0) -> dict[str, Figures]:
-        """Returns the figures of `numbers`."""
+        """Returns precision, recall and F1, from 0 to `scale`, overall and of each label."""
         return {
-            name: precision_recall_f1(counts.correct, counts.predicted, counts.gold, scale)
-            for name, counts in self.numbers().items()
+            label: precision_recall_f1(counts.correct, counts.predicted, counts.gold, scale)
+            for label, counts in self.span_counts().items()
         }
 
     @overrides
     def metrics(self) -> dict[str, float]:
         """
-        Returns the figures, from 0 to 1, by names such as `f1-measure-PER`, as AllenNLP has them.
+        Returns the figures, from 0 to 1, by names such as `f1-measure-PER` and
+        `recall-overall`, as AllenNLP's metrics of spans do.
         """
         named = {}
         for label, figures in self.figures().items():
@@ -158,8 +170,8 @@ class SpanF1(CountingMetric):
 
 def figures_table(figures: Mapping[str, Any]) -> list[str]:
     """
-    Returns the figures of a scorer as lines to print: a row for each group, then the numbers that
-    belong to no group.
+    Returns the figures of a scorer as lines to print: a table with a row for each group of figures
+    (a mapping), then a line for each single figure.
     """
     groups = {name: values for name, values in figures.items() if isinstance(values, Mapping)}
     lines = []
@@ -167,7 +179,7 @@ def figures_table(figures: Mapping[str, Any]) -> list[str]:
         first_group, *_ = groups.values()
         columns = list(first_group)  # all groups have the same figures
         width_of_names = max(len(name) for name in groups)
-        header = {column: column for column in columns}
+        header = {column: column for column in columns}  # a row whose cells are the column names
         lines.append(_table_row("", header, columns, width_of_names))
         for name, row in groups.items():
             lines.append(_table_row(name, row, columns, width_of_names))
@@ -180,16 +192,16 @@ def figures_table(figures: Mapping[str, Any]) -> list[str]:
 def _table_row(
     name: str, row: Mapping[str, Any], columns: Sequence[str], width_of_names: int
 ) -> str:
-    """Returns the name of a group and its figures, below the names of the columns."""
+    """Returns the name of a group and its figures, aligned with the column names in the header."""
     cells = [name.ljust(width_of_names)]
     for column in columns:
-        width = max(len(column), 8)
+        width = max(len(column), _LEAST_WIDTH)
         cells.append(_shown(row[column]).rjust(width))
     return "  ".join(cells)
 
 
 def _shown(value: Any) -> str:
-    """Returns a figure with two decimals, and any other value unchanged, as text."""
+    """Formats a cell: floats with two decimals, counts and column names as they are."""
     if isinstance(value, float):
         return f"{value:.2f}"
     return str(value)

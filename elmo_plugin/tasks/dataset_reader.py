@@ -85,13 +85,16 @@ class TaskDatasetReader(DatasetReader):
     folder_patterns: tuple[str, ...] = ()
 
     def __init__(self, token_indexers: dict[str, TokenIndexer], **kwargs: Any) -> None:
-        of_every_reader = signature(DatasetReader.__init__).parameters.keys()
-        unknown = sorted(kwargs.keys() - of_every_reader)
+        # AllenNLP passes options that the constructor of a reader lacks in `kwargs`. The error of
+        # `DatasetReader` would not say which options there are. An unknown one is often about
+        # another file format, such as a delimiter.
+        common_options = signature(DatasetReader.__init__).parameters.keys()
+        unknown = sorted(kwargs.keys() - common_options)
         if unknown:
-            own = infer_constructor_params(type(self)).keys() - of_every_reader - {"kwargs"}
+            own_options = infer_constructor_params(type(self)).keys() - common_options - {"kwargs"}
             raise ConfigurationError(
                 f"dataset_reader: there is no option {unknown[0]!r}; it has "
-                f"{', '.join(sorted(own))}; `elmo import` reads files of other forms"
+                f"{', '.join(sorted(own_options))}; `elmo import` reads files of other forms"
             )
         super().__init__(**kwargs)
         self._token_indexers = token_indexers
@@ -110,7 +113,7 @@ class TaskDatasetReader(DatasetReader):
 
     @overrides
     def _read(self, file_path: str) -> Iterable[Instance]:
-        files = self._files(str(file_path))
+        files = self._find_files(str(file_path))
         empty = []
         for file in files:
             has_example = False
@@ -120,8 +123,9 @@ class TaskDatasetReader(DatasetReader):
             if not has_example:
                 empty.append(file)
         if len(empty) == len(files):
-            kind = "folder"
-            if files == [str(file_path)]:
+            if Path(file_path).is_dir():
+                kind = "folder"
+            else:
                 kind = "file"
             raise ConfigurationError(f"{file_path}: no {self.example_names} in this {kind}")
         if empty:
@@ -129,8 +133,12 @@ class TaskDatasetReader(DatasetReader):
                 "%d of %d files have no %s: %s", len(empty), len(files), self.example_names, empty
             )
 
-    def _files(self, file_path: str) -> list[str]:
-        """Returns the files of a folder, in order of their paths, or the one file."""
+    def _find_files(self, file_path: str) -> list[str]:
+        """
+        Returns the path if it is a file. Below a folder, finds the files that match the first of
+        the `folder_patterns` that any file matches, and returns them in order of their paths.
+        Raises `ConfigurationError` if no file is found.
+        """
         folder = Path(file_path)
         if not folder.is_dir():
             return [file_path]
@@ -149,7 +157,7 @@ class TaskDatasetReader(DatasetReader):
     def apply_token_indexers(self, instance: Instance) -> None:
         for field in instance.fields.values():
             parts: Sequence[Field] = [field]
-            if isinstance(field, ListField):
+            if isinstance(field, ListField):  # such as the sentences of a document
                 parts = field.field_list
             for part in parts:
                 if isinstance(part, TextField):
@@ -157,7 +165,7 @@ class TaskDatasetReader(DatasetReader):
 
 
 def sentence_fields(tokens: list[Token]) -> dict[str, Field]:
-    """Returns the fields `tokens`, the text, and `words`, its words as typed."""
+    """Returns the field `tokens`, for the model, and the field `words`, with the words as typed."""
     words = [as_typed(token) for token in tokens]
     return {"tokens": TextField(tokens), "words": MetadataField(words)}
 
@@ -166,8 +174,8 @@ def read_text_lines(
     file_path: str, encoding: str = "utf-8", keep_marks: bool = False
 ) -> Iterator[Line]:
     """
-    Yields the lines of a text file, maybe compressed, without byte order marks; with `keep_marks`
-    only those at the beginning of a line are dropped.
+    Yields the lines of a text file, plain or compressed. Byte order marks are removed; with
+    `keep_marks`, only at the beginning of lines, for files whose annotation has character offsets.
 
     Raises `ConfigurationError`, naming file and line, if a line is not in this encoding.
     """
@@ -180,7 +188,8 @@ def read_text_lines(
 class TagsField(SequenceLabelField):
     """
     A tag for each word. A tag that is not in the vocabulary has the index `UNKNOWN_TAG`. For tags
-    of entities, the vocabulary notes the `encoding` of the file in the namespace `ENCODING_TAGS`.
+    of entities, the vocabulary keeps the `encoding` of the file, such as "BIO", in the namespace
+    `ENCODING_TAGS`: the predictor returns tags in the encoding of the training data.
     """
 
     def __init__(

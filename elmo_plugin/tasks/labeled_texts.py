@@ -44,10 +44,11 @@ class LabeledTextsReader(TaskDatasetReader):
         **kwargs: Any,
     ) -> None:
         super().__init__(token_indexers, **kwargs)
-        self.tokenizer = raw_text_tokenizer(tokenizer, PennTreebankTokenizer)
+        self.tokenizer = raw_text_tokenizer(tokenizer, default=PennTreebankTokenizer)
 
     def parse(self, line: Line) -> dict[str, Any]:
-        """Returns the object of a line. Raises `ConfigurationError` if the line is not one."""
+        """Parses the JSON object in a line. Raises `ConfigurationError` if the line is not one."""
+        # Lines of other formats have an error that names `elmo import`, not one about JSON.
         if not line.text.lstrip().startswith("{"):
             raise self._error_of_form(line, f"an object of JSON, got {line.text.strip()!r:.60}")
         with as_configuration_error():
@@ -55,17 +56,17 @@ class LabeledTextsReader(TaskDatasetReader):
         return fields
 
     def words(self, line: Line, fields: dict[str, Any], key: str) -> list[Token]:
-        """Returns the words of the text `key`. Raises `ConfigurationError` if it is not a text."""
+        """Tokenizes the text in the field `key`. Raises `ConfigurationError` if it is no text."""
         text = fields.get(key)
         if not isinstance(text, str):
             raise self._error_of_form(line, f'a text as "{key}"')
         try:
             return self.tokenizer.tokenize(text)
         except ConfigurationError as error:
-            raise line.error(error) from None
+            raise line.error(error) from None  # with file and line
 
     def label(self, line: Line, fields: dict[str, Any], key: str) -> str:
-        """Returns the label `key`. Raises `ConfigurationError` if it is not a text, or is blank."""
+        """Returns the label in the field `key`. Raises `ConfigurationError` if it is blank."""
         label = fields.get(key)
         if not isinstance(label, str) or not label.strip():
             raise self._error_of_form(line, f'a label as "{key}"')
@@ -101,17 +102,22 @@ def _warn_of_unknown_label(label: str, known: tuple[str, ...]) -> None:
 
 
 def number_of_labels(vocab: Vocabulary) -> int:
+    """Checks the labels of a vocabulary, see `check_labels`, and returns their number."""
+    check_labels(vocab)
+    return vocab.get_vocab_size("labels")
+
+
+def check_labels(vocab: Vocabulary) -> None:
     """
-    Returns the number of labels. Raises `ConfigurationError` if words and numbers name them, as if
-    training and validation data had different names.
+    Raises `ConfigurationError` if some labels are words and some are numbers: training and
+    validation data seem to use different names for the same labels.
     """
     labels = vocab.get_token_to_index_vocabulary("labels")
     numbers = [label for label in labels if label.isdecimal()]
     num_words = len(labels) - len(numbers)
-    # A single label of the other kind may be one of them, such as 0 beside names.
+    # A single label of one kind may be meant, such as the number 0 among words.
     if len(numbers) > 1 and num_words > 1:
         message = f"expected labels that are words or numbers, got both: {', '.join(labels)}"
         raise ConfigurationError(
             f"{message[:_MOST_CHARACTERS]}; the option label_names names those that are numbers"
         )
-    return vocab.get_vocab_size("labels")

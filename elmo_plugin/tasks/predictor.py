@@ -22,8 +22,8 @@ from elmo_plugin.embedding import ElmoRepresentations, MemoryCache
 from elmo_plugin.tasks.tokenizers import (
     PennTreebankTokenizer,
     RawTextTokenizer,
+    as_raw_text_tokenizer,
     as_typed,
-    raw_text_tokenizer,
 )
 
 TokenizerConfig = Tokenizer | str | dict[str, Any] | None
@@ -35,11 +35,12 @@ CHARACTERS_PER_WORD = 20
 
 class TaskPredictor(Predictor):
     """
-    The base of the predictors of all tasks. The memory of some layers grows with the square of the
-    number of words, so texts of more than `max_words`, by default `default_max_words`, are an
-    error; before they are tokenized, texts of more than 20 times as many characters. Predicts
-    without the in-memory cache, because it only pays off over epochs. A `tokenizer`, or its
-    configuration, replaces the dataset reader's. A subclass has `to_instance`.
+    The base of the predictors of all tasks. A subclass has `to_instance`.
+
+    The memory of some layers grows with the square of the number of words, so a text of more than
+    `max_words`, by default `default_max_words`, is an error. A text of more than 20 characters for
+    each of these words would take long to tokenize, and is an error as well. A `tokenizer`, or its
+    configuration, replaces the dataset reader's.
     """
 
     name: ClassVar[str]  # the registered name, with which error messages begin
@@ -53,7 +54,7 @@ class TaskPredictor(Predictor):
         tokenizer: TokenizerConfig = None,
         max_words: int | None = None,
     ) -> None:
-        dataset_reader = copy(dataset_reader)
+        dataset_reader = copy(dataset_reader)  # the caller's reader keeps its tokenizer
         if tokenizer is not None:
             dataset_reader.tokenizer = make_tokenizer(tokenizer)  # type: ignore[attr-defined]
         super().__init__(model, dataset_reader)
@@ -61,6 +62,7 @@ class TaskPredictor(Predictor):
         if max_words is not None:
             self._max_words = max_words
         check_at_least(f"{self.name}: max_words", self._max_words, error=ConfigurationError)
+        # Keeping vectors in memory only pays off over the epochs of a training.
         for module in model.modules():
             if isinstance(module, ElmoRepresentations) and isinstance(module.cache, MemoryCache):
                 module.cache = None
@@ -84,12 +86,13 @@ class TaskPredictor(Predictor):
         for instance in instances:
             self.check_length(instance)
         if not instances:
-            return []
+            return []  # AllenNLP cannot make a batch of no instances
         return super().predict_batch_instance(instances)
 
     def check_input(self, json_dict: JsonDict) -> None:
         """
-        Raises `ConfigurationError` if an input is not an object, or has a text that is too long.
+        Raises `ConfigurationError` if an input is not an object, or if one of its texts is too long
+        or has something that is not a character. `check_length` counts the words later.
         """
         if not isinstance(json_dict, dict):
             raise ConfigurationError(f"{self.name}: expected a JSON object, got {json_dict!r:.100}")
@@ -109,16 +112,19 @@ class TaskPredictor(Predictor):
     def check_length(self, instance: Instance) -> None:
         """Raises `ConfigurationError` if a text has more words than `max_words`."""
         for field in instance.fields.values():
-            size = _count_words(field)
-            if size > self._max_words:
+            num_words = _count_words(field)
+            if num_words > self._max_words:
                 raise ConfigurationError(
-                    f"a text of {size:,} words is longer than max_words, {self._max_words:,}: "
+                    f"a text of {num_words:,} words is longer than max_words, {self._max_words:,}: "
                     f"{TOO_LONG_HINT}"
                 )
 
 
 def _count_words(field: Field[Any]) -> int:
-    """Returns the words of a text, or of a list of texts, such as the sentences of a document."""
+    """
+    Counts the words of a text, or of a list of texts, such as the sentences of a document. Other
+    fields, such as labels, have none.
+    """
     if isinstance(field, ListField):
         return sum(_count_words(part) for part in field.field_list)
     if isinstance(field, TextField):
@@ -149,7 +155,7 @@ class SentencePredictor(TaskPredictor):
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        """The tokenizer of plain sentences: the reader's, or the default one."""
+        """The tokenizer of plain sentences: the reader's, or the default if the reader has none."""
         tokenizer = getattr(self._dataset_reader, "tokenizer", None)
         if tokenizer is None:
             return self.default_tokenizer()
@@ -162,32 +168,42 @@ class SentencePredictor(TaskPredictor):
     @overrides
     def to_instance(self, json_dict: JsonDict) -> Instance:
         words = words_from_json(json_dict, self._tokenizer, self.name)
-        if _splits_text(self._dataset_reader):
-            joined = " ".join(str(word) for word in words)
-            return self._dataset_reader.text_to_instance(json_dict.get("sentence", joined))
-        return self._dataset_reader.text_to_instance(words)
+        if not _takes_string(self._dataset_reader):
+            return self._dataset_reader.text_to_instance(words)
+        # The reader splits the text by itself.
+        if "words" in json_dict:
+            sentence = " ".join(word.ensure_text() for word in words)
+        else:
+            sentence = json_dict["sentence"]
+        return self._dataset_reader.text_to_instance(sentence)
 
 
-def _splits_text(reader: DatasetReader) -> bool:
+def _takes_string(reader: DatasetReader) -> bool:
     """
-    Returns whether a reader takes a text and splits it into words, as those of other packages may;
-    the readers of this package take words.
+    Returns whether the `text_to_instance` of a reader takes a text as a string, as in some readers
+    of other packages. The readers of this package take a list of tokens.
     """
     first, *_ = signature(reader.text_to_instance).parameters.values()
     return first.annotation is str
 
 
 def make_tokenizer(config: Tokenizer | str | dict[str, Any]) -> RawTextTokenizer:
-    """Returns a tokenizer for text as people type it, from any tokenizer or its configuration."""
+    """
+    Returns a tokenizer for text as people type it, from any tokenizer, its configuration, or its
+    registered name.
+    """
     if isinstance(config, str):
         config = {"type": config}
     if isinstance(config, dict):
         config = Tokenizer.from_params(Params(config))
-    return raw_text_tokenizer(config, PennTreebankTokenizer)
+    return as_raw_text_tokenizer(config)
 
 
 def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> list[Token]:
-    """Returns the "words" of the input, else its "sentence" in words. Errors begin with `name`."""
+    """
+    Returns the "words" of the input, or else the words of its "sentence". Raises
+    `ConfigurationError`, beginning with `name`, if there are none.
+    """
     key = _first_key(json_dict, ("words", "sentence"), name)
     value = json_dict[key]
     if key == "sentence":
@@ -195,7 +211,7 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
             raise ConfigurationError(f'{name}: "sentence": expected text, got {value!r}')
         tokens = tokenizer.tokenize(value)
     elif _are_words(value):
-        tokens = [Token(_without_mark(word)) for word in value]
+        tokens = [Token(_without_byte_order_mark(word)) for word in value]
     else:
         raise ConfigurationError(
             f'{name}: "{key}": expected a list of words that are not empty, got {value!r}'
@@ -205,11 +221,11 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
     return tokens
 
 
-def typed_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
+def text_and_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
     """
-    Returns the "text" of an instance as typed, and the place of each word in it: its first
-    character and the one after its last. If the text or a place is not known, the text is the words
-    joined by spaces.
+    Returns the text of an instance as typed, and the place of each word in it: its first character
+    and the one after its last. If the text or a place is not known, as for a list of words, joins
+    the words with spaces.
     """
     tokens = cast(TextField, instance["tokens"]).tokens
     text = None
@@ -225,13 +241,13 @@ def typed_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
 
 
 def join_words(words: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
-    """Returns words between spaces as a text, and the place of each in it."""
+    """Joins words with spaces. Returns the text and the place of each word in it."""
     places = []
     start = 0
     for word in words:
         end = start + len(word)
         places.append((start, end))
-        start = end + 1
+        start = end + 1  # after the space
     return " ".join(words), places
 
 
@@ -239,18 +255,22 @@ def _are_words(value: Any) -> bool:
     """Returns whether the value is a list of words, none of them empty."""
     if not isinstance(value, list):
         return False
-    return all(isinstance(word, str) and _without_mark(word) for word in value)
+    return all(isinstance(word, str) and _without_byte_order_mark(word) for word in value)
 
 
-def _without_mark(word: str) -> str:
-    """Removes byte order marks from a word."""
+def _without_byte_order_mark(word: str) -> str:
+    """Removes byte order marks from a word, as the dataset readers do."""
     return word.replace(BYTE_ORDER_MARK, "")
 
 
 def text_from_json(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:
-    """Returns the text of the first of `keys` that the input has. Errors begin with `name`."""
+    """
+    Returns the text of the first of `keys` that the input has. Raises `ConfigurationError`,
+    beginning with `name`, if there is none or it is blank.
+    """
     key = _first_key(json_dict, keys, name)
     text = json_dict[key]
+    # Normalizing drops invisible characters: a text of nothing else is blank.
     if not isinstance(text, str) or not normalize_text(text).strip():
         raise ConfigurationError(f'{name}: "{key}": expected text that is not blank, got {text!r}')
     return text

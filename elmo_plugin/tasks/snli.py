@@ -27,13 +27,13 @@ from elmo_plugin.tasks.task_model import Classifier
 
 logger = get_logger(__name__)
 
-LABELS = {
+STANDARD_LABELS = {
     "entailment": "entailment",
     "neutral": "neutral",
     "contradiction": "contradiction",
     "contradictory": "contradiction",  # in the training data of XNLI
 }
-"""The label for what a file has, in small letters: SICK's labels are in capitals."""
+"""The label for each label of a file in small letters, as SICK has capitals."""
 NO_MAJORITY = ("-", "-1")
 """The label of pairs without a majority: in SNLI's own files, and in Hugging Face's."""
 
@@ -64,9 +64,12 @@ class SnliReader(LabeledTextsReader):
     def read_examples(
         self, lines: Iterable[Line]
     ) -> Iterator[tuple[list[Token], list[Token], str]]:
-        """Yields premise, hypothesis and label of the pairs that have a label. Logs the rest."""
+        """
+        Yields premise, hypothesis and label of each pair. Pairs without a majority for a label, or
+        with a blank sentence, are left out; the log has their number.
+        """
         left_out = 0
-        file = ""
+        file = ""  # the name of the file in the log
         for line in lines:
             if not line.text.strip():
                 continue
@@ -78,7 +81,7 @@ class SnliReader(LabeledTextsReader):
             if label in NO_MAJORITY or not premise or not hypothesis:
                 left_out += 1
             else:
-                yield premise, hypothesis, LABELS.get(label.lower(), label)
+                yield premise, hypothesis, STANDARD_LABELS.get(label.lower(), label)
         if left_out:
             logger.info("%s: left out %d pairs without a gold label or a text", file, left_out)
 
@@ -87,6 +90,7 @@ class SnliReader(LabeledTextsReader):
     ) -> Instance:
         """
         Makes an instance with the fields `premise`, `hypothesis` and, if there is one, `label`.
+        Tokenizes texts that are strings.
         """
         fields: dict[str, Field] = {}
         for name, text in (("premise", premise), ("hypothesis", hypothesis)):
@@ -143,10 +147,12 @@ class SnliEsim(Classifier):
     ) -> None:
         super().__init__(vocab, **kwargs)
         self.contextual_encoder = contextual_encoder
+        # Its input is a word, the attended vector, their difference and their product.
         self.projection = projection.construct(input_dim=4 * contextual_encoder.get_output_dim())
         self.inference_encoder = construct_encoder(
             inference_encoder, self.projection.get_output_dim()
         )
+        # Its input is the mean and the maximum of each of the two sentences.
         self.classifier = classifier.construct(
             input_dim=4 * self.inference_encoder.get_output_dim()
         )
@@ -171,8 +177,8 @@ class SnliEsim(Classifier):
 
     def _infer(self, words: Tensor, attended: Tensor, mask: BoolTensor) -> Tensor:
         """
-        Returns one vector for each sentence, from its words and their attended vectors: (batch,
-        dim).
+        Returns one vector for each sentence, shape (batch, 2 * inference_dim), from its words and
+        what they attend to in the other sentence, both of shape (batch, time, dim).
         """
         compared = torch.cat([words, attended, words - attended, words * attended], dim=-1)
         projected = self.projection(self.dropout(compared))  # Shape: (batch, time, projected_dim)

@@ -20,7 +20,7 @@ class _Letters(NamedTuple):
     only: str
 
     def of_span(self, length: int) -> list[str]:
-        """Returns the letters of the words of a span."""
+        """Returns a letter for each word of a span of `length` words."""
         if length == 1:
             return [self.only]
         return [self.first] + [self.inner] * (length - 2) + [self.last]
@@ -77,7 +77,10 @@ class LabelError(BiLmError):
 
 @contextmanager
 def locate_label_errors(lines: Sequence[Line], column: str = "") -> Iterator[None]:
-    """Turns a `LabelError` into a `ConfigurationError` that begins with file, line and `column`."""
+    """
+    Turns a `LabelError` into a `ConfigurationError` that begins with file, line and `column`.
+    `lines` has a line for each word of the sentence or document.
+    """
     try:
         yield
     except LabelError as error:
@@ -85,50 +88,55 @@ def locate_label_errors(lines: Sequence[Line], column: str = "") -> Iterator[Non
 
 
 def parse_tag(value: str) -> EntityTag | None:
-    """Returns the meaning of a tag such as "O", "B-PER", "b_per", "PER-B" or "B", or `None`."""
+    """
+    Parses a tag such as "O", "B-PER", "b_per", "PER-B" or "B". Returns `None` if the value is not a
+    tag.
+    """
     if value in ("O", "o"):
         return OUTSIDE
     match = _TAG.fullmatch(value)
-    is_small_letter = len(value) == 1 and value.islower()  # a word of its own, not a tag
+    is_small_letter = len(value) == 1 and value.islower()  # rather a word than a tag, such as "i"
     if match is None or is_small_letter:
         return None
     letter = match["letter"] or match["letter_after"]
     letter = letter.upper()
     label = match["label"] or match["label_before"] or ""
-    return EntityTag(letter, _BIOUL.get(letter, letter), label)
+    return EntityTag(letter=letter, bioul=_BIOUL.get(letter, letter), kind=label)
 
 
 def tags_to_spans(tags: Iterable[EntityTag | str]) -> list[Span]:
     """
-    Returns the spans of a sentence, from left to right. All encodings are read alike: a span goes
-    on at each inner or last tag of its label; every other tag but `O` starts a new one.
+    Returns the spans of a sentence, from left to right. All encodings are read alike: an inner or
+    last tag continues the span before it if both have the same label; every other tag but `O`
+    starts a new span. A string that is not a tag counts as `O`.
     """
     spans: list[Span] = []
-    is_open = False
-    for word, item in enumerate(tags):
+    is_open = False  # whether the next tag may continue the last span
+    for index, item in enumerate(tags):
         if isinstance(item, EntityTag):
             tag = item
         else:
             tag = parse_tag(item) or OUTSIDE
         if is_open and tag.bioul in ("I", "L") and spans[-1].label == tag.kind:
-            spans[-1] = spans[-1]._replace(end=word + 1)
+            spans[-1] = spans[-1]._replace(end=index + 1)
         elif tag.bioul != "O":
-            spans.append(Span(word, word + 1, tag.kind))
+            spans.append(Span(start=index, end=index + 1, label=tag.kind))
         is_open = tag.bioul in ("B", "I")
     return spans
 
 
 def spans_to_tags(spans: Iterable[Span], length: int, encoding: str = "BIO") -> list[str]:
     """
-    Returns the tags of a sentence of `length` words, in any encoding; for "IO", a tag is only the
-    label. Inverts `tags_to_spans`. Raises `LabelError` as `checked_spans` does.
+    Returns the tags of a sentence of `length` words, in any encoding. In "IO", a tag is only the
+    label. `tags_to_spans` is the inverse, except for "IO". Raises `LabelError` if spans overlap or
+    are not inside the sentence.
     """
-    encoded = _LETTERS.get(encoding, _BIO)
+    letters_of_encoding = _LETTERS.get(encoding, _BIO)
     tags = ["O"] * length
     before: Span | None = None
     for span in checked_spans(spans, length):
         words = slice(span.start, span.end)
-        letters = encoded.of_span(span.end - span.start)
+        letters = letters_of_encoding.of_span(span.end - span.start)
         if encoding == "IOB1" and not _follows(span, before):
             letters[0] = "I"  # B is only for a span right behind another with the same label
         if encoding == "IO":
@@ -146,32 +154,34 @@ def _follows(span: Span, before: Span | None) -> bool:
     return before is not None and before.end == span.start and before.label == span.label
 
 
-def describe_spans(spans: Iterable[Span], words: Sequence[str], name: str) -> list[dict[str, Any]]:
-    """Returns each span as JSON has it, with its text, and its label by a name such as "type"."""
+def describe_spans(
+    spans: Iterable[Span], words: Sequence[str], label_key: str
+) -> list[dict[str, Any]]:
+    """Returns the spans with their texts, for JSON. Labels are under a key such as "type"."""
     return [
         {
-            name: label,
-            "start_word": start,
-            "end_word": end,
-            "text": " ".join(words[start:end]),
+            label_key: span.label,
+            "start_word": span.start,
+            "end_word": span.end,
+            "text": " ".join(words[span.start : span.end]),
         }
-        for start, end, label in spans
+        for span in spans
     ]
 
 
 def checked_spans(spans: Iterable[Span], length: int) -> list[Span]:
     """
-    Returns spans in order. Raises `LabelError` if two overlap, or one is not inside a sentence of
-    `length` words.
+    Returns the spans from left to right. Raises `LabelError` if two of them overlap, or if one is
+    not inside a sentence of `length` words.
     """
     ordered = sorted(spans)
-    free = 0  # the first word behind the spans so far
+    end_before = 0
     for start, end, label in ordered:
         if not 0 <= start < end <= length:
             raise LabelError(
                 start, f"{label} is not in a sentence of {length} words: {start} to {end}"
             )
-        if start < free:
+        if start < end_before:
             raise LabelError(start, f"{label} begins inside another argument")
-        free = end
+        end_before = end
     return ordered

@@ -50,14 +50,15 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
     `ConfigurationError`, beginning with `location`, if `tree` is malformed, too deep, or has an
     invalid label.
     """
-    from nltk.tree import Tree  # here, because it takes a moment, and only trees need it
+    from nltk.tree import Tree  # here: importing it takes a moment, and only trees need it
 
+    # NLTK reads trees by recursion, and Python limits its depth.
     if _depth(tree) > MAX_DEPTH:
         raise ConfigurationError(f"{location}: the tree is more than {MAX_DEPTH} brackets deep")
     try:
         root = Tree.fromstring(tree, node_pattern=_WORD, leaf_pattern=_WORD)
     except ValueError as error:
-        first_line, *_ = str(error).split("\n")
+        first_line, *_ = str(error).split("\n")  # NLTK shows the tree in further lines
         problem = first_line.removeprefix("Tree.read(): ")
         raise ConfigurationError(f"{location}: brackets are not balanced: {problem}") from None
     phrases = [_read_phrase(part, location) for part in root.subtrees()]
@@ -67,7 +68,10 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
 
 
 def _read_phrase(part: "Tree", location: str) -> Phrase:
-    """Returns the label and the words of a subtree, in which there are words or subtrees."""
+    """
+    Returns the label and the words of a subtree. Raises `ConfigurationError`, beginning with
+    `location`, if its children are neither all words nor all subtrees, or if there are none.
+    """
     if not part:
         raise ConfigurationError(f"{location}: brackets without a word in them")
     words = [child for child in part if isinstance(child, str)]
@@ -79,13 +83,13 @@ def _read_phrase(part: "Tree", location: str) -> Phrase:
 
 def _check_label(label: str, num_phrases: int, location: str) -> None:
     """
-    Raises `ConfigurationError` if a label is not a number from 0 to 4. Only a text without phrases
-    may have another one, a word.
+    Raises `ConfigurationError` if a label is not a number from 0 to 4. The label of a text without
+    phrases (`num_phrases` is then 1, the text itself) may be a word instead.
     """
     if label in ("0", "1", "2", "3", "4"):
         return
-    is_name = num_phrases == 1 and label[:1].isalpha()
-    if not is_name:
+    is_word_of_text = num_phrases == 1 and label[:1].isalpha()
+    if not is_word_of_text:
         raise ConfigurationError(f"{location}: a label is a number from 0 to 4, not {label!r}")
 
 
@@ -152,12 +156,14 @@ class SstTreesReader(LabeledTextsReader):
             check_at_least(
                 "sst_trees: min_phrase_length", min_phrase_length, error=ConfigurationError
             )
-        self.example_names = "texts"
         self._is_binary = binary
-        self._labels: Sequence[str | None] = FINE_LABELS
+        self._labels: Sequence[str | None]
         if binary:
             self.example_names = "texts that are not neutral"
             self._labels = BINARY_LABELS
+        else:
+            self.example_names = "texts"
+            self._labels = FINE_LABELS
         self._min_phrase_length = math.inf  # no phrase is so long
         if min_phrase_length is not None:
             self._min_phrase_length = min_phrase_length
@@ -166,7 +172,7 @@ class SstTreesReader(LabeledTextsReader):
         self, lines: Iterable[Line]
     ) -> Iterator[tuple[list[Token], str, list[Token] | None]]:
         """
-        Yields the words of each text or phrase, its label and, for trees, the words of the
+        Yields the words of each text or phrase, its label and, for trees, the words of the whole
         sentence.
         """
         lines = (line for line in lines if line.text.strip())
@@ -195,10 +201,11 @@ class SstTreesReader(LabeledTextsReader):
             yield words, self.label(line, fields, "label"), None
 
     def _read_trees(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, list[Token]]]:
-        """Yields the sentence of each tree, then its phrases that are long enough."""
-        # The first label says whether the labels of the file are numbers or words; `binary` is for
-        # numbers.
-        labels_are_numbers = self._is_binary
+        """
+        Yields the sentence of each tree, then its phrases that are long enough: the words of each,
+        its label, and the words of the sentence.
+        """
+        labels_are_numbers = True
         for index, line in enumerate(lines):
             if not line.text.strip().startswith("("):
                 raise line.error(
@@ -207,9 +214,14 @@ class SstTreesReader(LabeledTextsReader):
                 )
             sentence, *phrases = read_phrases(line.text.strip(), line.location)
             is_number = sentence.label.isdecimal()
-            if index == 0 and is_number:
-                labels_are_numbers = True
-            if is_number != labels_are_numbers:
+            if index == 0:
+                # The first label says whether labels are numbers or words; `binary` needs numbers.
+                labels_are_numbers = is_number or self._is_binary
+            if is_number and not labels_are_numbers:
+                raise line.error(
+                    f"expected a word as label, as in the lines before, not {sentence.label!r}"
+                )
+            if not is_number and labels_are_numbers:
                 raise line.error(f"a label is a number from 0 to 4, not {sentence.label!r}")
             tokens = self._words_of(sentence, line, has_phrases=bool(phrases))
             label = self._label_of(sentence)
@@ -229,7 +241,7 @@ class SstTreesReader(LabeledTextsReader):
         return self._labels[int(phrase.label)]
 
     def _words_of(self, sentence: Phrase, line: Line, has_phrases: bool) -> list[Token]:
-        """Returns the words of a sentence. One without phrases is a text as people type it."""
+        """Returns the words of a tree. Without phrases, it is an untokenized text in brackets."""
         if has_phrases:
             return [Token(word) for word in sentence.words]
         try:
@@ -245,8 +257,8 @@ class SstTreesReader(LabeledTextsReader):
     ) -> Instance:
         """
         Makes an instance with the fields `tokens`, `words` (as strings) and, if there is one,
-        `label`. The vocabulary counts the words of the `sentence` of a phrase once for all its
-        phrases.
+        `label`. If the tokens are a phrase of a `sentence`, the vocabulary counts the words of the
+        sentence instead, once for all its phrases.
         """
         if isinstance(tokens, str):
             tokens = self.tokenizer.tokenize(tokens)
@@ -306,6 +318,7 @@ class SstBcn(Classifier):
         if len(layers) != 1:
             raise ConfigurationError("sst_bcn: set exactly one of `classifier` and `maxout`")
         self.contextual_encoder = contextual_encoder
+        # Self-biattention returns three vectors for each word, and pooling four for the sentence.
         self.integrator = construct_encoder(integrator, 3 * contextual_encoder.get_output_dim())
         # A bias would have no effect: softmax is the same with it and without.
         self.pooling_scores = nn.Linear(self.integrator.get_output_dim(), 1, bias=False)

@@ -24,7 +24,7 @@ from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import FiniteModule
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
-from elmo_plugin.tasks.labeled_texts import number_of_labels
+from elmo_plugin.tasks.labeled_texts import check_labels
 
 logger = get_logger(__name__)
 
@@ -84,18 +84,23 @@ class TaskModel(FiniteModule, Model):
     @overrides
     def forward_on_instances(self, instances: list[Instance]) -> list[dict[str, np.ndarray]]:
         outputs = super().forward_on_instances(instances)
-        new = sorted(set(self._unknown_tags) - self._reported_tags)
-        if new:
+        # Predicting calls no `get_metrics`, which would warn of unknown tags.
+        new_tags = sorted(set(self._unknown_tags) - self._reported_tags)
+        if new_tags:
             logger.warning(
-                "%s is not in the vocabulary: words with such a tag count as wrong", ", ".join(new)
+                "%s is not in the vocabulary: words with such a tag count as wrong",
+                ", ".join(new_tags),
             )
-            self._reported_tags.update(new)
+            self._reported_tags.update(new_tags)
         return outputs
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Returns the figures since the last reset; none in training."""
+        """
+        Returns the figures since the last reset; none in training. A reset also logs the tags that
+        are not in the vocabulary.
+        """
         if self.training:
-            return {}
+            return {}  # no prediction was counted
         if reset and self._unknown_tags:
             logger.warning(
                 "%s is not in the vocabulary: the loss leaves out %d words",
@@ -121,7 +126,7 @@ class TaskModel(FiniteModule, Model):
         """
         if self._initializer is None:
             return
-        pretrained: set[int] = set()
+        pretrained: set[int] = set()  # the ids of the parameters of biLMs
         for module in self.modules():
             if isinstance(module, BiLm):
                 pretrained.update(id(parameter) for parameter in module.parameters())
@@ -134,21 +139,22 @@ class TaskModel(FiniteModule, Model):
 
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
         """
-        Grows the layers that have a part for each label, until they have one for each label of the
-        vocabulary. AllenNLP calls it for a model `from_archive`, and for `allennlp evaluate
-        --extend-vocab`.
+        Adds the new labels of the vocabulary to all layers that have a part for each label. A
+        subclass with such layers overrides it. AllenNLP calls it for a model `from_archive`, and
+        for `allennlp evaluate --extend-vocab`.
         """
 
     def known_tags(self, tags: LongTensor, names: Sequence[Sequence[str]] | None) -> BoolTensor:
         """
-        Returns which tags are in the vocabulary. In training, a tag that is not is an error; in
-        evaluation, it is counted by its name in `names`.
+        Returns a mask of the tags that are in the vocabulary, of the same shape as `tags`. Counts
+        the other tags by their `names`, if they are given, for `get_metrics`; in training, raises
+        `ConfigurationError` for them.
         """
         known = cast(BoolTensor, tags != UNKNOWN_TAG)
-        for row, word in (~known).nonzero().tolist():
+        for sentence, word in (~known).nonzero().tolist():
             name = "a tag"
             if names:
-                name = names[row][word]
+                name = names[sentence][word]
             if self._is_training_step():
                 raise ConfigurationError(
                     f"{name} is in the training data, but not in the vocabulary: the vocabulary's "
@@ -163,7 +169,10 @@ class TaskModel(FiniteModule, Model):
 
 
 class _NamedParameters(nn.Module):
-    """A choice of the parameters of a model, by their names there, for an initializer."""
+    """
+    Some parameters of a model, with their names in it. An initializer takes a module, but reads
+    only its `named_parameters`.
+    """
 
     def __init__(self, parameters: Sequence[tuple[str, nn.Parameter]]) -> None:
         super().__init__()
@@ -176,40 +185,41 @@ class _NamedParameters(nn.Module):
 
 def with_labels(layer: nn.Linear, vocab: Vocabulary) -> nn.Linear:
     """
-    Returns an output layer with a row for each label: the rows of the old layer, then new ones.
-    The new labels are logged.
+    Returns an output layer with a row for each label of the vocabulary: the layer itself if it has
+    them all; or else a larger one that begins with the rows of the layer. Logs the new labels.
     """
     labels = list(vocab.get_token_to_index_vocabulary("labels"))
-    size = layer.out_features
-    if size == len(labels):
+    num_old = layer.out_features
+    if num_old == len(labels):
         return layer
-    new = ", ".join(labels[size:])
     logger.warning(
-        "the output layer of the archive grows from %d to %d labels: %s", size, len(labels), new
+        "the output layer of the archive grows from %d to %d labels: %s",
+        num_old,
+        len(labels),
+        ", ".join(labels[num_old:]),
     )
     has_bias = layer.bias is not None
     larger = nn.Linear(layer.in_features, len(labels), bias=has_bias)
-    return grown(larger, layer, size)
+    return copy_old_labels(larger, layer, num_old)
 
 
-def grown(new: Layer, old: Layer, labels: int) -> Layer:
+def copy_old_labels(new: Layer, old: Layer, num_old: int) -> Layer:
     """
-    Returns the larger module `new`, with the values of `old` for the labels that it has; `labels`
-    is their number.
+    Copies to a module `new` the parameters of a module `old` of the same class with only the first
+    `num_old` labels (or genres). The parts of other labels keep their values. Returns `new`.
     """
     with torch.no_grad():
         for name, parameter in new.named_parameters():
-            if not parameter.requires_grad:
+            if not parameter.requires_grad:  # such as which transitions a CRF allows
                 continue
             before = old.get_parameter(name)
-            known = []  # the part of each dimension that `old` has values for
-            for size, larger in zip(before.shape, parameter.shape, strict=True):
-                if size == larger:
-                    known.append(slice(size))
-                else:
-                    known.append(slice(labels))
-            place = tuple(known)
-            parameter[place] = before[place]
+            in_both = []  # a slice of each dimension
+            for old_size, new_size in zip(before.shape, parameter.shape, strict=True):
+                if old_size == new_size:
+                    in_both.append(slice(old_size))
+                else:  # a dimension of labels
+                    in_both.append(slice(num_old))
+            parameter[tuple(in_both)] = before[tuple(in_both)]
             parameter.requires_grad_(before.requires_grad)
     return new.to(next(old.parameters()).device)
 
@@ -229,7 +239,7 @@ def in_float32(logits: Any) -> Any:
                 converted[name] = in_float32(each)
         return logits._replace(**converted)
     if isinstance(logits, Tensor) and logits.is_floating_point():
-        return logits.to(torch.promote_types(logits.dtype, torch.float))
+        return logits.to(torch.promote_types(logits.dtype, torch.float))  # float64 stays
     return logits
 
 
@@ -255,7 +265,7 @@ class Classifier(TaskModel):
         self.metric = CategoricalAccuracy()
 
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
-        number_of_labels(vocab)
+        check_labels(vocab)
         layer = getattr(self, "output_logits", None)
         if not isinstance(layer, nn.Linear):
             raise ConfigurationError(
@@ -304,14 +314,14 @@ class Classifier(TaskModel):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Adds `label`, the most probable one, and replaces `probs` by `probabilities`, by the names
-        of the labels.
+        Adds `label`, the most probable one, and replaces `probs` by `probabilities`, with the
+        probability of each label by its name.
         """
         labels = self.vocab.get_index_to_token_vocabulary("labels")
         by_label = []
         best = []
         for row in output_dict.pop("probs").tolist():
-            probabilities = {labels[index]: part for index, part in enumerate(row)}
+            probabilities = {labels[index]: value for index, value in enumerate(row)}
             by_label.append(probabilities)
             best.append(max(probabilities, key=probabilities.__getitem__))
         output_dict["probabilities"] = by_label
@@ -319,7 +329,7 @@ class Classifier(TaskModel):
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Returns the accuracy since the last reset."""
+        """Returns the accuracy since the last reset, also in training."""
         return {"accuracy": self.metric.get_metric(reset)}
 
 
@@ -383,5 +393,5 @@ class EnsemblePredictor(Predictor):
     def from_members(
         cls, model: Ensemble, dataset_reader: DatasetReader, **kwargs: Any
     ) -> Predictor:
-        make_predictor = Predictor.by_name(cast(str, model.first_member.default_predictor))
-        return make_predictor(model, dataset_reader, **kwargs)
+        predictor_of_task = Predictor.by_name(cast(str, model.first_member.default_predictor))
+        return predictor_of_task(model, dataset_reader, **kwargs)

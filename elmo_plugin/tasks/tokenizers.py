@@ -37,7 +37,7 @@ class TypedToken(Token):
     __slots__ = ("typed",)
 
     def __init__(self, token: Token, start: int, end: int, typed: str) -> None:
-        # A copy of all attributes of the token, but with another place.
+        # A copy of the token with another place. A token of spaCy lacks some of the attributes.
         super().__init__(**{name: getattr(token, name, None) for name in Token.__slots__})
         self.idx = start
         self.idx_end = end
@@ -45,7 +45,7 @@ class TypedToken(Token):
 
 
 def as_typed(token: Token) -> str:
-    """Returns a word as it stands in the text, to be shown."""
+    """Returns a word, to be shown, as it stands in the text: not as the model reads it."""
     if isinstance(token, TypedToken):
         return token.typed
     return token.ensure_text()
@@ -63,15 +63,15 @@ class RawTextTokenizer(Tokenizer):
     @abstractmethod
     def split(self, text: str) -> Iterable[Token]:
         """
-        Returns the words of a normalized text. A word without `idx` begins at the end of the one
-        before.
+        Returns the words of a normalized text. A word without `idx` is looked for right after the
+        word before it, and the white space there.
         """
 
     @overrides
     def tokenize(self, text: str) -> list[Token]:
         if self.needs_spaces:
-            with as_configuration_error():
-                check_script(text, "tokenizer")
+            with as_configuration_error():  # for text in a script without spaces, such as Thai
+                check_script(text, option="tokenizer")
         normalized = NormalizedText(text, separate=self.needs_spaces)
         tokens: list[Token] = []
         end = 0
@@ -81,15 +81,14 @@ class RawTextTokenizer(Tokenizer):
                 tokens.append(token)
                 continue
             end = place.stop
-            word = normalized.word(place.start, end)
-            typed = text[word.start : word.end]
-            # A token with another text than the typed one keeps both. A token of spaCy cannot be
-            # changed.
+            typed_place = normalized.word(place.start, end)
+            typed = text[typed_place.start : typed_place.end]
+            # Only a token of AllenNLP can be changed, not one of spaCy.
             if isinstance(token, Token) and token.ensure_text() == typed:
-                token.idx = word.start
-                token.idx_end = word.end
+                token.idx = typed_place.start
+                token.idx_end = typed_place.end
             else:
-                token = TypedToken(token, word.start, word.end, typed)
+                token = TypedToken(token, typed_place.start, typed_place.end, typed)
             tokens.append(token)
         return tokens
 
@@ -105,7 +104,9 @@ def _find_token(token: Token, text: str, end_before: int) -> slice | None:
         start = _end_of_space(text, end_before)
         if not word or not text.startswith(word, start):
             return None
-    end = getattr(token, "idx_end", None) or start + len(word)
+    end = getattr(token, "idx_end", None)  # tokens of spaCy have no such attribute
+    if end is None:
+        end = start + len(word)
     return slice(start, end)
 
 
@@ -138,20 +139,23 @@ class PennTreebankTokenizer(RawTextTokenizer):
     """
 
     def __init__(self) -> None:
-        from nltk.tokenize import TreebankWordTokenizer  # here, because it takes a moment
+        from nltk.tokenize import TreebankWordTokenizer  # here, because importing it takes a moment
 
         self._tokenizer = TreebankWordTokenizer()
 
     @overrides
     def split(self, text: str) -> Iterable[Token]:
-        """Yields NLTK's words with their places. Its form of a quotation mark becomes `"`."""
+        """
+        Yields NLTK's words with their places in the text. Two backticks or apostrophes, as NLTK
+        writes a quotation mark, become `"` again.
+        """
         end = 0
         for word in self._words(text):
             start = _end_of_space(text, end)
             end = start + len(word)
             if word in ("``", "''"):
                 word = '"'
-                if text[start] == '"':  # otherwise the text has NLTK's form, of two characters
+                if text[start] == '"':  # otherwise the text itself has the two characters
                     end = start + 1
             yield Token(word, start, end)
 
@@ -163,7 +167,7 @@ class PennTreebankTokenizer(RawTextTokenizer):
 
 
 def _split_marks(word: str) -> list[str]:
-    """Splits marks of other languages and emoji from a word, such as `¿Dónde` and `good😀`."""
+    """Splits emoji and marks of other languages from a word, as in `¿Dónde` and `good😀`."""
     if word.isascii():
         return [word]
     return [part for part in _MARKS.split(word) if part]
@@ -171,8 +175,8 @@ def _split_marks(word: str) -> list[str]:
 
 def _split_stop(word: str) -> list[str]:
     """
-    Splits the full stop of a sentence from its last word, even if the next word follows without a
-    space: `phone.It`.
+    Splits the full stop that ends a sentence from its last word, even if the next sentence follows
+    without a space, as in `phone.It`. The stops of abbreviations and numbers remain.
     """
     if "." not in word or word in _ABBREVIATIONS:
         return [word]
@@ -183,7 +187,7 @@ def _split_stop(word: str) -> list[str]:
         if match["next"]:
             parts.append(match["next"])
         return parts
-    if not word.endswith("."):
+    if not word.endswith("."):  # as in 3.5
         return [word]
     stem = word.removesuffix(".")
     _, _, last = stem.rpartition(".")
@@ -194,9 +198,10 @@ def _split_stop(word: str) -> list[str]:
     return [stem, "."]
 
 
-class EnglishRules(SpacyRules):
+class LimitedRules(SpacyRules):
     """
-    spaCy's rules for English. Raises `ConfigurationError` for 2,001 characters without white space.
+    spaCy's rules for a language with spaces between words. More than 2,000 characters without white
+    space are a `ConfigurationError`, as the rules would take long.
     """
 
     option = "the words, as a list"
@@ -227,12 +232,12 @@ class SpacyRulesTokenizer(RawTextTokenizer):
     """
 
     def __init__(self, language: str = "en") -> None:
+        self.needs_spaces = language not in SEGMENTED_LANGUAGES
         with as_configuration_error():
-            if language == "en":
-                self._rules: SpacyRules = EnglishRules(language)
+            if self.needs_spaces:
+                self._rules: SpacyRules = LimitedRules(language)
             else:
                 self._rules = SpacyRules(language)
-        self.needs_spaces = language not in SEGMENTED_LANGUAGES
 
     @overrides
     def split(self, text: str) -> Iterable[Token]:
@@ -242,14 +247,16 @@ class SpacyRulesTokenizer(RawTextTokenizer):
 
 
 def raw_text_tokenizer(
-    tokenizer: Tokenizer | None, default: type[RawTextTokenizer]
+    tokenizer: Tokenizer | None, *, default: type[RawTextTokenizer]
 ) -> RawTextTokenizer:
-    """
-    Returns the tokenizer of a reader or predictor: the one that was given, normalizing, or the
-    default.
-    """
+    """Returns a tokenizer for text as people type it, from any tokenizer, or else the default."""
     if tokenizer is None:
         return default()
+    return as_raw_text_tokenizer(tokenizer)
+
+
+def as_raw_text_tokenizer(tokenizer: Tokenizer) -> RawTextTokenizer:
+    """Returns a tokenizer for text as people type it that splits like the given one."""
     if isinstance(tokenizer, RawTextTokenizer):
         return tokenizer
     return NormalizingTokenizer(tokenizer)

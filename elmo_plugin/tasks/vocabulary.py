@@ -40,26 +40,29 @@ class DistinctTextsVocabulary(Vocabulary):
 
 
 def without_repeated_texts(instances: Iterable[Instance]) -> Iterator[Instance]:
-    """Yields each instance with all its fields but the texts that an earlier instance has."""
+    """
+    Yields the instances, for a vocabulary to count their words and labels: each text is only in the
+    first instance that has it. Other fields, such as labels, are in all instances.
+    """
     seen: set[tuple[str, ...]] = set()
     for instance in instances:
         fields: dict[str, Field] = {}
         for name, field in instance.fields.items():
-            # A list may give several fields. Their names matter to nobody, but must differ.
-            for number, new_field in enumerate(_new_fields(field, seen)):
+            # A list becomes several fields. A vocabulary ignores their names, but they must differ.
+            for number, new_field in enumerate(_fields_to_count(field, seen)):
                 fields[f"{name} {number}"] = new_field
         yield Instance(fields)
 
 
-def _new_fields(field: Field, seen: set[tuple[str, ...]]) -> list[Field]:
+def _fields_to_count(field: Field, seen: set[tuple[str, ...]]) -> list[Field]:
     """
-    Returns the fields in a field (several if it is a list), but no text that was `seen` before.
-    Adds the returned texts to `seen`.
+    Returns the field, or the fields in a list, without the texts that were `seen` before, and adds
+    the other texts to `seen`. A part of a text is replaced by the whole text.
     """
     if isinstance(field, ListField):
         new_fields = []
         for part in field.field_list:
-            new_fields.extend(_new_fields(part, seen))
+            new_fields.extend(_fields_to_count(part, seen))
         return new_fields
     if not isinstance(field, TextField):
         return [field]

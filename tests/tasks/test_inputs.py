@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader
+from allennlp.data import DatasetReader, Instance
+from allennlp.data.fields import LabelField
 from allennlp.predictors import Predictor
 from torch import nn
 
@@ -63,3 +64,25 @@ def test_wrong_input_is_an_error_of_one_line(name: str, line: Any, message: str)
     with pytest.raises(ConfigurationError, match=f"^{name}: .*{message}") as error:
         predictor.predict_json(line)
     assert "\n" not in str(error.value)
+
+
+class StringReader(DatasetReader):
+    """A reader as other packages have: it takes the sentence as a string."""
+
+    def text_to_instance(self, sentence: str) -> Instance:  # type: ignore[override]
+        return Instance({"sentence": LabelField(sentence)})
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ({"sentence": "It isn't  bad."}, "It isn't  bad."),
+        ({"words": ["Dogs", "bark."]}, "Dogs bark."),
+        ({"words": ["Dogs", "bark."], "sentence": "It isn't bad."}, "Dogs bark."),
+    ],
+)
+def test_a_reader_of_strings_gets_the_words_instead_of_any_sentence(
+    line: dict[str, Any], sentence: str
+) -> None:
+    predictor: Any = Predictor.by_name("elmo_ner")(nn.Linear(1, 1), StringReader())
+    assert predictor.to_instance(line)["sentence"].label == sentence

@@ -45,9 +45,12 @@ def test_spacys_rules_do_not_accumulate_new_words(monkeypatch: pytest.MonkeyPatc
     assert max(known) < known[0] + 70
 
 
-def test_spacys_rules_refuse_text_that_would_take_seconds() -> None:
+@pytest.mark.parametrize("language", ["en", "de", "zh"])
+def test_spacys_rules_refuse_text_that_would_take_seconds(language: str) -> None:
+    tokenizer = SpacyRulesTokenizer(language)
     with pytest.raises(ConfigurationError, match="2,000 characters without white space, not 2,001"):
-        SpacyRulesTokenizer().tokenize("a " + "(" * 2_001)
+        tokenizer.tokenize("a " + "(" * 2_001)
+    assert len(tokenizer.tokenize("\u5e97" * 2_001)) == 2_001  # each is a word between spaces
 
 
 @pytest.mark.parametrize("tokenizer", [PennTreebankTokenizer(), SpacyRulesTokenizer()])
@@ -82,7 +85,7 @@ def test_text_that_needs_a_dictionary_is_refused_without_a_tokenizer() -> None:
         ConfigurationError, match="Thai is written without spaces between words: set tokenizer"
     ):
         PennTreebankTokenizer().tokenize("ฉันกินข้าว")
-    given = raw_text_tokenizer(WhitespaceTokenizer(), PennTreebankTokenizer)
+    given = raw_text_tokenizer(WhitespaceTokenizer(), default=PennTreebankTokenizer)
     assert [token.text for token in given.tokenize("ฉัน กิน 米拉")] == ["ฉัน", "กิน", "米拉"]
 
 

@@ -10,7 +10,7 @@ from torch.nn import functional
 from elmo_plugin.bilm import Dropout, autocast_dtype, first_derivative_only
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.tasks.coref.span_encoder import further_layers
-from elmo_plugin.tasks.task_model import grown
+from elmo_plugin.tasks.task_model import copy_old_labels
 
 logger = get_logger(__name__)
 
@@ -69,7 +69,7 @@ class AntecedentScorer(nn.Module):
         if num_genres > known:
             logger.warning("the genres of the archive grow from %d to %d", known, num_genres)
             new = _genre_embedding(num_genres, old.embedding_dim)
-            self.genre_embedding = grown(new, old, known)
+            self.genre_embedding = copy_old_labels(new, old, known)
 
     def forward(self, spans: Tensor, speakers: Tensor, genre: Tensor) -> Tensor:
         """

@@ -14,7 +14,7 @@ from elmo_plugin.tasks.conll2012 import (
     errors_suggest_import,
     format_begin,
     format_sentence,
-    lacks_end,
+    missing_end_error,
     parse_sentence,
     split_documents,
 )
@@ -46,7 +46,7 @@ def parse_documents(lines: Iterable[Line]) -> Iterator[CorefDocument]:
     with errors_suggest_import("coref"):
         for document in split_documents(lines):
             if not document.has_end:
-                raise lacks_end(document)
+                raise missing_end_error(document)
             yield _parse_document(document)
 
 

@@ -40,7 +40,7 @@ from elmo_plugin.tasks.coref.span_encoder import (
 from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
 from elmo_plugin.tasks.spans import Span
 from elmo_plugin.tasks.task_model import TaskModel, in_float32
-from elmo_plugin.tasks.tokenizers import EnglishRules
+from elmo_plugin.tasks.tokenizers import LimitedRules
 
 
 def average_documents(logits: Sequence[list[AntecedentLogits]]) -> list[AntecedentLogits]:
@@ -342,7 +342,7 @@ class CorefPredictor(TaskPredictor):
         self, model: Model, dataset_reader: DatasetReader, *, max_words: int | None = None
     ) -> None:
         super().__init__(model, dataset_reader, max_words=max_words)
-        self._rules = EnglishRules("en", "sentencizer")
+        self._rules = LimitedRules("en", "sentencizer")
 
     def predict(self, document: str) -> JsonDict:
         """Returns the prediction for a plain text."""

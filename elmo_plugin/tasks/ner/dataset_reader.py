@@ -91,7 +91,7 @@ class Conll2003Reader(TaskDatasetReader):
             self._tag_column = tag_column
         self.tokenizer = None  # the predictor has its own default
         if tokenizer is not None:
-            self.tokenizer = raw_text_tokenizer(tokenizer, SpacyRulesTokenizer)
+            self.tokenizer = raw_text_tokenizer(tokenizer, default=SpacyRulesTokenizer)
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[str]]]:
         """Yields the words of each sentence and their tags, entities in `tag_encoding`."""

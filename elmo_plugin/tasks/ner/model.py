@@ -30,9 +30,9 @@ from elmo_plugin.encoders import ContextualEncoder, viterbi
 from elmo_plugin.tasks.dataset_reader import ENCODING_TAGS
 from elmo_plugin.tasks.ner.metrics import NerF1
 from elmo_plugin.tasks.ner.tags import parse_tags
-from elmo_plugin.tasks.predictor import SentencePredictor, typed_places
+from elmo_plugin.tasks.predictor import SentencePredictor, text_and_places
 from elmo_plugin.tasks.spans import Span, describe_spans, parse_tag, spans_to_tags, tags_to_spans
-from elmo_plugin.tasks.task_model import TaskModel, grown, with_labels
+from elmo_plugin.tasks.task_model import TaskModel, copy_old_labels, with_labels
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
 # AllenNLP's logit of an illegal transition: finite, as there may be no legal one.
@@ -158,7 +158,7 @@ class NerBiLstmCrf(TaskModel):
         num_known = self.crf.num_tags
         if num_known < len(labels):
             self.tag_projection = with_labels(self.tag_projection, vocab)
-            self.crf = grown(self._make_crf(), self.crf, num_known)
+            self.crf = copy_old_labels(self._make_crf(), self.crf, num_known)
 
     def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> CrfLogits:
         """
@@ -412,7 +412,7 @@ class NerPredictor(SentencePredictor):
 
 def _add_characters(entities: Iterable[JsonDict], instance: Instance) -> None:
     """Adds to each entity where it begins and ends in the text as typed, and its text there."""
-    text, places = typed_places(instance)
+    text, places = text_and_places(instance)
     for entity in entities:
         start, _ = places[entity["start_word"]]
         _, end = places[entity["end_word"] - 1]

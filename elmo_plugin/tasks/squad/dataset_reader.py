@@ -75,7 +75,7 @@ class SquadReader(TaskDatasetReader):
             check_at_least(
                 "squad_v1: max_paragraph_words", max_paragraph_words, error=ConfigurationError
             )
-        self.tokenizer = raw_text_tokenizer(tokenizer, SpacyRulesTokenizer)
+        self.tokenizer = raw_text_tokenizer(tokenizer, default=SpacyRulesTokenizer)
         self._max_paragraph_words = max_paragraph_words
         self._answers_required = answers_required
 

@@ -49,7 +49,7 @@ class SrlF1(SpanF1):
     Registered as a `Metric` with name "srl_f1".
     """
 
-    apart = VERB
+    label_outside_totals = VERB
 
     def __call__(  # type: ignore[override]
         self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]
@@ -97,7 +97,7 @@ def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dic
         _add_sentence(metric, gold_sentence, system_sentence)
     figures = metric.figures(100)
     scores = {}
-    for role, numbers in metric.numbers().items():
+    for role, numbers in metric.span_counts().items():
         name = role
         if role == "overall":
             name = "Overall"  # as srl-eval.pl has it

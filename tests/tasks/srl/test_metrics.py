@@ -22,7 +22,7 @@ def test_bio_tags_score_as_srl_eval_scored_their_props(shared: Path) -> None:
         metric([line["system"]], [line["gold"]])
     found = metric.get_metric()
     assert len(found) == 3 * len(figures)
-    for name, (correct, predicted, gold) in metric.numbers().items():
+    for name, (correct, predicted, gold) in metric.span_counts().items():
         expected = figures.pop(name.replace("overall", "Overall"))
         counted = (correct, predicted - correct, gold - correct)
         assert counted == tuple(expected[field] for field in ("correct", "excess", "missed"))

@@ -77,6 +77,7 @@ def test_text_labels_may_be_anything(tmp_path: Path) -> None:
             ", line 1: Thai is written without spaces between words: set tokenizer",
         ),
         (b"(1 Wet)\n(l Dry)\n", ", line 2: a label is a number from 0 to 4, not 'l'"),
+        (b"(wet Rain)\n(3 Dry)\n", ", line 2: expected a word as label, .* before, not '3'"),
         (b"\n \n", ": no texts in this file"),
         (b"(2 a)\n\n(2 (2 b)\n", ", line 3: brackets are not balanced: expected '\\)'"),
         (b"(2 a)\r\n(7 b)\r\n", ", line 2: a label is a number from 0 to 4, not '7'"),
