@@ -115,9 +115,10 @@ def controls(bilm: BiLm, representations: Representations) -> list[Representatio
     combinations = {
         f"random biLM, {name}": each for name, each in representations.combinations.items()
     }
+    only_layer = Combination(0)  # `count_bytes` returns a single layer
     return [
         Representations(random_bilm(bilm).embed, combinations),
-        Representations(count_bytes, {"bag of characters": Combination(0)}),
+        Representations(count_bytes, {"bag of characters": only_layer}),
     ]
 
 

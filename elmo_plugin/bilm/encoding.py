@@ -107,16 +107,15 @@ def is_single_text(texts: Any) -> bool:
 
 
 def encode_texts(
-    embed: Callable[[list[list[str]]], list[Tensor]],
-    select: Callable[[Tensor, list[str]], Any],
+    select_all: Callable[[list[list[str]]], list[Any]],
     texts: Iterable[Any],
     tokenizer: Tokenizer,
     language: str,
     batch_size: int,
 ) -> Iterator[EncodedText[Any]]:
     """
-    Yields each text with what `select` returns for the layers of its words, and the words. Only one
-    batch is in memory at a time.
+    Yields each text with its words and with what `select_all` returns for them. Only one batch is
+    in memory at a time.
     """
     numbered = enumerate(texts)
     while True:
@@ -125,9 +124,9 @@ def encode_texts(
             split.append(split_text(text, f"texts[{number}]", tokenizer, language))
         if not split:
             return
-        embedded = embed([words for words, _ in split])
-        for (words, offsets), vectors in zip(split, embedded, strict=True):
-            yield EncodedText(words, offsets, select(vectors, words))
+        selected = select_all([words for words, _ in split])
+        for (words, offsets), vectors in zip(split, selected, strict=True):
+            yield EncodedText(words, offsets, vectors)
 
 
 def split_text(
@@ -189,7 +188,10 @@ def default_layers(pooling: str | None) -> Layers:
 def select_vectors(
     vectors: Tensor, words: Sequence[str], layers: Layers, pooling: str | None, output: str
 ) -> Any:
-    """Selects layers and pools words. Without words, the pooled vector is zeros."""
+    """
+    Selects layers and pools words. Without words, the pooled vector is zeros. The result is never a
+    view of the vectors.
+    """
     selected = select_layers(vectors, layers)
     if pooling is not None:
         num_words = selected.size(-2)
@@ -197,6 +199,7 @@ def select_vectors(
             selected = selected.sum(dim=-2)  # a sum of nothing is zeros
         else:
             selected = POOLINGS[pooling](selected, words)
+    selected = selected.clone()
     if output == "numpy":
         return selected.numpy(force=True)
     return selected

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 import torch
@@ -34,6 +34,8 @@ from elmo_plugin.common.progress import progress_bar
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack  # in `typing` from Python 3.11 on
+
+Selected = TypeVar("Selected")
 
 
 class BiLm(BiLmNetwork):
@@ -189,6 +191,21 @@ class BiLm(BiLmNetwork):
 
         Raises `BiLmError`, naming the first wrong sentence, unless all are lists of words.
         """
+        return self._select_each(sentences, lambda layers, words: layers.clone(), cache)
+
+    @untraced
+    @torch.no_grad()
+    def _select_each(
+        self,
+        sentences: Iterable[Iterable[Any]],
+        select: Callable[[Tensor, list[str]], Selected],
+        cache: Cache | None = None,
+    ) -> list[Selected]:
+        """
+        Returns what `select` makes of the layers of each sentence, shape (num_layers, words,
+        output_dim), and its words. Sentences of about the same length are computed together. Their
+        layers are overwritten or freed afterwards, so `select` returns no view of them.
+        """
         check_cache(cache)
         sentences = as_sentences(sentences)
         settings = self.settings()._replace(dropout=False)
@@ -197,7 +214,7 @@ class BiLm(BiLmNetwork):
         sorted_lengths = [lengths[number] for number in shortest_first]
         slots = self.options.char_cnn.max_characters_per_token
         device = self.boundaries.device
-        vectors: list[Any] = [None] * len(sentences)
+        selected: list[Any] = [None] * len(sentences)
         for chunk in split_by_tokens(sorted_lengths, self.max_batch_tokens):
             numbers = shortest_first[chunk]
             chunk_sentences = [sentences[number] for number in numbers]
@@ -211,8 +228,9 @@ class BiLm(BiLmNetwork):
                     output = self.forward_batch(batch, settings)
             # Shape of the layers: (num_layers, batch, time, output_dim)
             for row, number in enumerate(numbers):
-                vectors[number] = output.layers[:, row, : lengths[number]].clone()
-        return vectors
+                layers = output.layers[:, row, : lengths[number]]
+                selected[number] = select(layers, sentences[number])
+        return selected
 
     @overload
     def encode(
@@ -254,7 +272,7 @@ class BiLm(BiLmNetwork):
         layers: Layers | None = None,
         pooling: str | None = None,
         output: str = "torch",
-        batch_size: int = 64,
+        batch_size: int = 512,
         tokenizer: Tokenizer = "spacy",
         language: str = "en",
         show_progress_bar: bool = False,
@@ -277,7 +295,8 @@ class BiLm(BiLmNetwork):
         output : `str`
             Whether vectors are tensors ("torch") or arrays ("numpy").
         batch_size : `int`
-            The number of texts that are computed together.
+            The number of texts that are read together. Of these, texts of about the same length are
+            computed together, at most `max_batch_tokens` words at once.
         tokenizer : `str | Callable`
             Splits a text: the rules of "spacy", "whitespace", the "letters" of a protein, or a
             function such as `nltk.word_tokenize` or a pipeline of spaCy.
@@ -308,7 +327,8 @@ class BiLm(BiLmNetwork):
 
         def encode_all(some_texts: Iterable[Any]) -> Iterator[EncodedText[Any]]:
             bar = progress_bar(iterable=some_texts, disable=not show_progress_bar, unit=" texts")
-            return encode_texts(self.embed, select, bar, tokenizer, language, batch_size)
+            select_all = partial(self._select_each, select=select)
+            return encode_texts(select_all, bar, tokenizer, language, batch_size)
 
         if is_single_text(texts):
             (encoded_text,) = encode_all([texts])

@@ -172,19 +172,18 @@ def _predict_texts(
     """Shows the predictions for texts, or writes them to a file."""
     from elmo_plugin.predictions.files import check_format
     from elmo_plugin.predictions.input_files import count_inputs, inputs_of
-    from elmo_plugin.predictions.resumable import is_stateful, write_resumable
+    from elmo_plugin.predictions.resumable import write_resumable
     from elmo_plugin.predictions.terminal import show_predictions
 
     if args.output:
         check_format(args.output, predictor.task)
-    has_state = is_stateful(predictor)
-    if has_state and args.workers > 1:
+    if predictor.is_stateful and args.workers > 1:
         raise BiLmError("--workers: this model's ELMo carries a state from batch to batch")
     total = count_inputs(args.texts, predictor.task)
     # An iterator, because millions of inputs would not fit in memory.
     inputs = inputs_of(args.texts, predictor.task)
     output = args.output or args.json
-    if _is_resumable(args) and not has_state:
+    if _is_resumable(args) and not predictor.is_stateful:
         with progress_bar(total=total, unit="text") as bar:
             count = write_resumable(inputs, output, predictor, settings, args.workers, bar)
         message = f"{output}: {_count(count.written, 'prediction')}"

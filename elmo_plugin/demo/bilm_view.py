@@ -32,11 +32,13 @@ class BiLmTab(Tab):
     template = "bilm.html"
 
     def __init__(self, source: str, max_characters: int = MAX_CHARACTERS) -> None:
-        super().__init__(task_cards()["bilm"], max_characters, [source])
+        super().__init__(task_cards()["bilm"], max_characters, models=[source])
         self._rules = BACKGROUND.submit(SpacyRules, "en")  # it takes seconds to import spaCy
         self.source = source
         self.bilm = BiLm.from_pretrained(source)
-        self._lock = threading.Lock()
+        self._lock = (
+            threading.Lock()
+        )  # held while the biLM embeds, so that one request at a time computes
 
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
         """

@@ -39,7 +39,7 @@ class LoadedArchive:
         self.task = task
         self.tagger = tagger
         self.predictor = predictor
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # held while the model predicts, one request at a time
 
     def predict(self, inputs: Mapping[str, Any]) -> Prediction:
         """

@@ -113,6 +113,7 @@ def _raw_questions(file: str, options: ImportOptions, report: Report) -> Iterato
         return
     records = list(read_objects(file, text))
     if len(records) == 1 and isinstance(records[0].fields.get("question"), list):
+        # One object of columns: {"question": ["Who left?", "Why?"], "context": [...], ...}
         records = rows_in_object(records[0], report)
     for record in records:
         yield from _questions_of_record(record, options, report)

@@ -61,10 +61,11 @@ class ElmoEmbeddings(TokenEmbeddings):
         """Restores the embeddings from what `to_params` returned, without the biLM's source."""
         options = BiLmOptions.from_dict(params["options"])
         precision = params["precision"]
-        # The name stands for a source. It is never read, because the biLM is there already.
+        # `WordVectors` would load the biLM from its source when it is first used. This one gets its
+        # biLM before, so any name can be in the place of the source.
         word_vectors = WordVectors(params["name"], params["layers"], precision)
         word_vectors.bilm = BiLm(options, precision=precision, weights=params["weights"].items())
-        # Our own constructor would load a biLM.
+        # Without `__init__`, because it makes word vectors from a source.
         embeddings = cls.__new__(cls)
         TokenEmbeddings.__init__(embeddings)
         embeddings._set_word_vectors(word_vectors)

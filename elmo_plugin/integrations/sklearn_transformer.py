@@ -63,7 +63,7 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Loads the biLM; `X` and `y` are ignored. Raises `BiLmError` if a parameter is wrong."""
         self.word_vectors_ = WordVectors(self.bilm, self.layers, self.precision)
         self._n_features_out = self.word_vectors_.num_features
-        self._check()
+        self._prepare()
         return self
 
     def transform(self, X: Iterable[Any]) -> np.ndarray:
@@ -74,7 +74,7 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Raises `BiLmError`, naming the first text that is neither, or if the device does not exist.
         """
         check_is_fitted(self)
-        self._check()
+        self._prepare()
         is_document = isinstance(getattr(X, "text", None), str)  # such as spaCy's
         if isinstance(X, str) or is_document:
             raise BiLmError("expected several texts, got one: put it in a list")
@@ -92,9 +92,10 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         )
         return vectors.reshape(len(vectors), self._n_features_out)
 
-    def _check(self) -> None:
+    def _prepare(self) -> None:
         """
-        Raises `BiLmError` if a parameter is wrong. `set_params` may change them without a check.
+        Checks the parameters again, because `set_params` may have changed them, and moves the biLM
+        to `device`. Raises `BiLmError` if a parameter is wrong.
         """
         check_choice("pooling", self.pooling, POOLINGS)
         check_encoding(self.pooling, "numpy", self.tokenizer, self.batch_size)

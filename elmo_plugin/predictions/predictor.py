@@ -1,7 +1,7 @@
 """Predicts with a trained model: `load_predictor`."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from inspect import Parameter, signature
 from itertools import islice
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from allennlp.predictors import Predictor
 
 BATCH_SIZE = 32
+_SORTED_BATCHES = 8  # the batches whose inputs are sorted by length together
 _EXPECTED_INPUTS = "a text, a list of words, or a list or column of either"
 _SPACE = re.compile(r"\s")
 
@@ -47,6 +48,25 @@ class TextPredictor:
         self.task = task
         self.config = config
         self.tagger = tagger
+
+    @property
+    def models(self) -> "list[Model]":
+        """The model, and the tagger's model."""
+        models = [self.allennlp._model]
+        if self.tagger is not None:
+            models += self.tagger.models
+        return models
+
+    @property
+    def is_stateful(self) -> bool:
+        """
+        Whether predictions depend on the texts before them: a part of the model carries a state
+        from batch to batch.
+        """
+        for model in self.models:
+            if any(getattr(module, "stateful", False) for module in model.modules()):
+                return True
+        return False
 
     def __getattr__(self, name: str) -> Any:
         """
@@ -147,23 +167,48 @@ class TextPredictor:
         self, inputs: Iterable[Input], batch_size: int = BATCH_SIZE
     ) -> Iterator[Prediction]:
         """
-        Yields the prediction for each input, computed in batches. Raises `BiLmError`, beginning
-        with the place of the input, if an input cannot be used.
+        Yields the prediction for each input, in order. Several batches are read ahead, unless a
+        batch is a single input. Raises `BiLmError`, beginning with the place of the input, if an
+        input cannot be used.
         """
+        check_at_least("batch_size", batch_size)
+        num_read_ahead = batch_size
+        if batch_size > 1:
+            num_read_ahead *= _SORTED_BATCHES
+        remaining = iter(inputs)
+        while taken := list(islice(remaining, num_read_ahead)):
+            yield from self._predict_all(taken, batch_size)
+
+    def _predict_all(self, inputs: Sequence[Input], batch_size: int) -> list[Prediction]:
+        """
+        Returns the prediction for each input, and raises as `predict_each` does. Inputs of about
+        the same length are computed together, because a batch costs as much as its longest text;
+        but all in order if the model carries a state from batch to batch.
+        """
+        order = list(range(len(inputs)))
+        if not self.is_stateful:
+            lengths = [_length(given) for given in inputs]
+            order.sort(key=lengths.__getitem__)
+        predictions: dict[int, Prediction] = {}
+        for start in range(0, len(order), batch_size):
+            numbers = sorted(order[start : start + batch_size])
+            batch = [inputs[number] for number in numbers]
+            predictions.update(zip(numbers, self._predict_batch(batch), strict=True))
+        return [predictions[number] for number in range(len(inputs))]
+
+    def _predict_batch(self, batch: Sequence[Input]) -> list[Prediction]:
+        """Returns the predictions for one batch, and raises as `predict_each` does."""
         # Imported here, so that this file can be imported without AllenNLP, which takes seconds.
         from allennlp.common.checks import ConfigurationError
 
-        check_at_least("batch_size", batch_size)
-        remaining = iter(inputs)
-        while batch := list(islice(remaining, batch_size)):
-            try:
-                predictions = self.predict_batch_json([given.values for given in batch])
-            except (BiLmError, ConfigurationError):
-                # Computed one at a time, so that the message names the input with the mistake.
-                predictions = [self._predict_one(given) for given in batch]
-            for prediction, given in zip(predictions, batch, strict=True):
-                prediction.line = given.line
-                yield prediction
+        try:
+            predictions = self.predict_batch_json([given.values for given in batch])
+        except (BiLmError, ConfigurationError):
+            # Computed one at a time, so that the message names the input with the mistake.
+            predictions = [self._predict_one(given) for given in batch]
+        for prediction, given in zip(predictions, batch, strict=True):
+            prediction.line = given.line
+        return predictions
 
     def _predict_one(self, given: Input) -> Prediction:
         """Returns the prediction for an input, and raises as `predict_each` does."""
@@ -186,6 +231,11 @@ class TextPredictor:
         count_inputs([str(path)], self.task)
         inputs = read_inputs(path, self.task)  # one at a time, so the file may be large
         write_predictions(self.predict_each(inputs, batch_size), output, self.allennlp)
+
+
+def _length(given: Input) -> int:
+    """Returns about how many characters the texts of an input have."""
+    return sum(len(str(value)) for value in given.values.values())
 
 
 def load_predictor(

@@ -35,10 +35,9 @@ from elmo_plugin.predictions.predictor import TextPredictor, load_predictor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from allennlp.models import Model
     from tqdm import tqdm
 
-_VERSION = 1  # of the files of chunks, and of how their predictions are computed
+_VERSION = 2  # of the files of chunks, and of how their predictions are computed
 _CHUNK_INPUTS = 256  # about how many inputs a chunk has: whole batches
 _CHUNKS = "[0-9]" * 8 + "_" + "[0-9a-f]" * 32 + ".jsonl.gz"  # the names that `Chunk.of` gives
 
@@ -137,25 +136,6 @@ def write_resumable(
         predictions = _read_chunks(paths, predictor.task)
         num_written = write_predictions(predictions, output, predictor.allennlp)
     return Count(num_written, num_kept)
-
-
-def is_stateful(predictor: TextPredictor) -> bool:
-    """
-    Returns whether predictions depend on the texts before them, so that none can be kept: a part of
-    the model carries a state from batch to batch.
-    """
-    for model in _models(predictor):
-        if any(getattr(module, "stateful", False) for module in model.modules()):
-            return True
-    return False
-
-
-def _models(predictor: TextPredictor) -> "list[Model]":
-    """Returns the model of a predictor, and its tagger's model."""
-    models = [predictor.allennlp._model]
-    if predictor.tagger is not None:
-        models += _models(predictor.tagger)
-    return models
 
 
 def _divide(inputs: Iterable[Input], size: int) -> Iterator[Chunk]:
@@ -281,7 +261,7 @@ def _predict_chunk(predictor: TextPredictor, batch_size: int, folder: Path, chun
     path = folder / chunk.file_name
     if path.exists() and _is_whole(path, len(chunk.inputs)):
         return False
-    for model in _models(predictor):
+    for model in predictor.models:
         for module in model.modules():
             if isinstance(module, BiLm):
                 module.clear_word_cache()  # words of other batches are rounded differently

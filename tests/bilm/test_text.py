@@ -65,6 +65,22 @@ def test_layers_are_selected_and_words_are_pooled(
     assert bilm.encode([], layers=layers, pooling=pooling).shape == (0, *vectors.shape[1:])
 
 
+@pytest.mark.parametrize("batch_size", [2, 100])
+def test_texts_of_any_length_keep_their_order(bilm: BiLm, batch_size: int) -> None:
+    texts = [WORDS[:length] for length in (5, 1, 8, 3, 1, 2)]
+    encoded = bilm.encode(texts, batch_size=batch_size)
+    for words, text in zip(texts, encoded, strict=True):
+        assert text.words == words
+        assert_near(text.vectors, bilm.encode([words])[0].vectors)
+
+
+@pytest.mark.parametrize("layers", ["all", "top", "token", 1])
+def test_vectors_of_a_text_keep_no_other_vectors_in_memory(bilm: BiLm, layers: Any) -> None:
+    for text in bilm.encode([WORDS, WORDS[:2]], layers=layers):
+        vectors = text.vectors
+        assert vectors.untyped_storage().nbytes() == vectors.numel() * vectors.element_size()
+
+
 @pytest.mark.parametrize("pooling", [None, "mean"])
 @pytest.mark.parametrize("texts", ["Hello", ["Hello", "you"], []], ids=str)
 def test_numpy_output_equals_torch_output(bilm: BiLm, texts: Any, pooling: Any) -> None:

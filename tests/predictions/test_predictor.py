@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from torch import nn
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.language_model.model import BiLmLanguageModel
+from elmo_plugin.predictions.inputs import Input
 from elmo_plugin.predictions.prediction import TASKS, Prediction
 from elmo_plugin.predictions.predictor import TextPredictor, load_predictor, task_of
 from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner_output
@@ -24,13 +26,18 @@ class Echo:
 
     extra = "of AllenNLP"
 
+    def __init__(self, model: nn.Module | None = None) -> None:
+        self._model = model or nn.Identity()
+        self.batches: list[list[str]] = []  # the sentences that were computed together
+
     def predict_json(self, inputs: dict[str, Any]) -> dict[str, Any]:
         if "bad" in str(inputs):
             raise BiLmError("bad text")
         return dict(inputs)
 
     def predict_batch_json(self, inputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        return list(map(self.predict_json, inputs))
+        self.batches.append([given.get("sentence", "") for given in inputs])
+        return [self.predict_json(given) for given in inputs]
 
 
 def predictor(task: str) -> TextPredictor:
@@ -68,6 +75,33 @@ def test_predict_accepts_a_text_words_or_a_list_of_either(
     task: str, arguments: list[Any], expected: Any
 ) -> None:
     assert predictor(task).predict(*arguments) == expected
+
+
+def test_texts_of_about_the_same_length_share_a_batch_and_keep_their_order() -> None:
+    sentences = ["a" * 30, "b", "c" * 29, "d" * 2]
+    echo = Echo()
+    ner = TextPredictor(echo, TASKS["ner"])  # type: ignore[arg-type]
+    inputs = [Input("here", {"sentence": sentence}) for sentence in sentences]
+    predictions = list(ner.predict_each(inputs, batch_size=2))
+    assert [prediction["sentence"] for prediction in predictions] == sentences
+    assert echo.batches == [["b", "d" * 2], ["a" * 30, "c" * 29]]
+
+
+def test_a_model_with_a_state_reads_texts_in_their_order() -> None:
+    model = nn.Sequential(nn.Identity())
+    model[0].stateful = True
+    echo = Echo(model)
+    ner = TextPredictor(echo, TASKS["ner"])  # type: ignore[arg-type]
+    inputs = [Input("here", {"sentence": sentence}) for sentence in ("long one", "a", "longer one")]
+    list(ner.predict_each(inputs, batch_size=2))
+    assert echo.batches == [["long one", "a"], ["longer one"]]
+
+
+def test_batches_of_one_are_read_one_at_a_time() -> None:
+    inputs = iter([Input("here", {"sentence": sentence}) for sentence in ("first", "second")])
+    predictions = predictor("ner").predict_each(inputs, batch_size=1)
+    assert next(predictions)["sentence"] == "first"
+    assert next(inputs).values == {"sentence": "second"}
 
 
 def test_names_of_other_libraries_say_what_to_write() -> None:

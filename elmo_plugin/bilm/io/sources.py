@@ -187,7 +187,10 @@ def _find(source: Source) -> AnyPath | ModelFiles:
 
 
 def _find_at(path: Path) -> AnyPath | ModelFiles:
-    """Does what `_find` does, for a path that exists."""
+    """
+    Returns the two files of the only biLM at an existing path; for a training or a model folder of
+    another layout, the path itself. Raises `BiLmError` for no biLM, or several.
+    """
     if path.is_file() and path.suffix in (".hdf5", ".json"):  # one of the files of a pair
         path = path.parent
     if is_zip(path):

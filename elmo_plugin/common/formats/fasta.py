@@ -16,7 +16,7 @@ _BASES = set("ACGT")
 _BASES_AND_MARKS = _BASES | set("N*-")
 _LEAST_BASES = 30  # a protein of this length surely has letters other than the bases
 _EXPECTED_FASTA = "expected FASTA, a record that begins with > and its name"
-_NO_LETTER = re.compile(r"[^A-Za-z*?.~\s-]")
+_NO_RESIDUE = re.compile(r"[^A-Za-z*?.~\s-]")
 
 
 class Protein(NamedTuple):
@@ -106,8 +106,10 @@ def _name_of_record(line: str, place: str) -> str:
 
 
 def _letters(line: str, place: str) -> str:
-    """Returns a line without spaces. Raises `BiLmError` for other characters than residues have."""
-    wrong = _NO_LETTER.search(line)
+    """
+    Returns a line without its spaces. Raises `BiLmError` if a character cannot stand for a residue.
+    """
+    wrong = _NO_RESIDUE.search(line)
     if wrong:
         raise BiLmError(f"{place}: expected letters of amino acids, got {wrong[0]!r}")
     return "".join(line.split())

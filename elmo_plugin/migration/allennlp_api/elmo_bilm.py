@@ -77,6 +77,7 @@ class ElmoBiLm(nn.Module):
                 raise BiLmError(_NO_TRAINED_WORDS)
             characters = bilm.options.char_cnn.max_characters_per_token
             (ids,) = sentences_to_character_ids([vocab_to_cache], characters)  # as one sentence
+            # To the device and the type of the biLM's own character ids
             self._vocabulary = torch.from_numpy(ids).to(bilm.boundaries)
         self._loaded_words: Tensor | None = None
         self._register_state_dict_hook(_convert_saved)

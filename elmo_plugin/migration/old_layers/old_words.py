@@ -18,8 +18,8 @@ _SPECIAL = ("[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]")  # words of BERT
 @Tokenizer.register("old_words")
 class OldWords(Tokenizer):
     """
-    Splits text like the word splitters of AllenNLP 0.x that AllenNLP 2 no longer contains, or
-    without its start and end tokens.
+    Splits text like those word splitters of AllenNLP 0.x that AllenNLP 2 lacks, or to which it
+    cannot add start and end tokens.
 
     Registered as a `Tokenizer` with name "old_words".
 

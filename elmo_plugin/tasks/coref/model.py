@@ -239,10 +239,17 @@ class CorefSpanRanking(TaskModel):
 
     def _mention_scores(self, encoded: Tensor, embedded: Tensor, widths: Tensor) -> Tensor:
         """Scores all spans of a document as mentions, of shape (words, max_span_width)."""
-        blocks = self.span_encoder.project(encoded, embedded, widths, self.mention_first_layer)
-        scores_of_blocks = [self.mention_further_layers(block).squeeze(-1) for block in blocks]
+        # The vectors of all spans at once would be large, so the span encoder applies the scorer's
+        # first layer to their parts, and yields what it computes for a block of words at a time.
+        hidden_blocks = self.span_encoder.project(
+            encoded, embedded, widths, self.mention_first_layer
+        )
+        scores_of_blocks = []
+        for hidden in hidden_blocks:
+            scores_of_blocks.append(self.mention_further_layers(hidden).squeeze(-1))
         scores = torch.cat(scores_of_blocks)  # Shape: (words, max_span_width)
-        return in_float32(scores)  # before they and their gradients are summed
+        # Pairs of scores are added, and gradients summed: too coarse in half precision.
+        return in_float32(scores)
 
     def decode(
         self,

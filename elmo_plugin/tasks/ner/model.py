@@ -369,12 +369,12 @@ class NerPredictor(SentencePredictor):
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
         predictions = super().predict_batch_instance(instances)
         for instance, outputs in zip(instances, predictions, strict=True):
-            if "entities" in outputs:
-                self._use_encoding_of_files(outputs)
-                _add_characters(outputs["entities"], instance)
+            if "entities" in outputs:  # otherwise tags are no spans, and have no encoding
+                self._use_encoding_of_training(outputs)
+                _add_places_in_text(outputs["entities"], instance)
         return predictions
 
-    def _use_encoding_of_files(self, outputs: JsonDict) -> None:
+    def _use_encoding_of_training(self, outputs: JsonDict) -> None:
         """Converts the tags of a prediction to the encoding of the training data."""
         vocab = self._model.vocab
         encoding = "BIO"
@@ -410,7 +410,7 @@ class NerPredictor(SentencePredictor):
         return lines
 
 
-def _add_characters(entities: Iterable[JsonDict], instance: Instance) -> None:
+def _add_places_in_text(entities: Iterable[JsonDict], instance: Instance) -> None:
     """Adds to each entity where it begins and ends in the text as typed, and its text there."""
     text, places = text_and_places(instance)
     for entity in entities:
