@@ -104,8 +104,9 @@ def archived_bilm(
 
 def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any] | None:
     """
-    Reads the weights of a trained model from its folder. Returns `None` if there are none yet, as
-    at the start of training, or if `folder` is `None`. Raises `BiLmError` if they are damaged.
+    Reads the weights of a trained model from its folder, an extracted archive or a serialization
+    directory. Returns `None` if there are none yet, as at the start of training, or if `folder` is
+    `None`. Raises `BiLmError` if they are damaged.
     """
     if folder is None:
         return None
@@ -165,8 +166,8 @@ def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
         if counts[placement] > 1:
             placement = module
         weights = torch.softmax(state[module + _MIX_WEIGHTS].double(), dim=0).tolist()
-        elmo, _, mix_name = module.rpartition(".mixes.")
-        metadata = state.get(f"{elmo}.{EXTRA_STATE}")
+        elmo, _, mix_name = module.rpartition("mixes.")
+        metadata = state.get(elmo + EXTRA_STATE)
         if metadata is None:
             # An `ElmoRepresentations` that is no `ContextualElmo` does not store which layers it
             # mixes. They are numbered as if it mixed all.
@@ -174,7 +175,7 @@ def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
         else:
             layers = ElmoMetadata.from_tensor(metadata).layers[mix_name]
         gamma = float(state[f"{module}.scalar_mix.gamma"])
-        mixes.append(LayerWeights(placement, layers, weights, gamma))
+        mixes.append(LayerWeights(placement, layers, normalized_weights=weights, gamma=gamma))
     return mixes
 
 
