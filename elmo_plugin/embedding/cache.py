@@ -219,5 +219,5 @@ def sentence_keys(
 def _size_in_bytes(max_gb: float) -> int:
     """Returns the size of a cache in bytes. Raises `BiLmError` if no cache can have it."""
     if not 0 < max_gb < _MAX_GB:
-        raise BiLmError(f"max_gb of a cache: expected a positive, finite number, got {max_gb}")
+        raise BiLmError(f"max_gb of a cache: expected 0 < max_gb < {_MAX_GB}, got {max_gb}")
     return int(max_gb * GIGABYTE)
