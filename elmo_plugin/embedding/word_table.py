@@ -95,7 +95,8 @@ def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
             place = f"{path}, line {number}"
         message = str(error) or "expected word vectors, got an empty file"
         raise ConfigurationError(f"{place}: {message}") from None
-    if expected and num_words != expected:
+    # AllenNLP takes the larger one of the words and the dimensions in the first line.
+    if expected and expected not in (num_words, dim):
         raise ConfigurationError(
             f"{path}: expected {expected} words, as its first line says, got {num_words}"
         )
