@@ -188,7 +188,7 @@ class SqliteStore:
                 connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_RECORD)
             connection.execute("PRAGMA trusted_schema = OFF")  # no code of the file is run
             connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
-            connection.execute("PRAGMA journal_mode = TRUNCATE")
+            connection.execute("PRAGMA journal_mode = TRUNCATE")  # faster than deleting the journal
             max_pages = max(self.max_bytes // PAGE_SIZE, 1)
             connection.execute(f"PRAGMA max_page_count = {max_pages}")
             self._prepare(connection)
