@@ -130,11 +130,11 @@ def find_bilms(
         if not name.endswith(marker):
             continue
         module = name.removesuffix(marker)
-        bilm = module + bilm_path
+        bilm_prefix = module + bilm_path
         weights = {}
         for parameter in state:
-            if parameter.startswith(bilm):
-                weights[parameter.removeprefix(bilm)] = state[parameter]
+            if parameter.startswith(bilm_prefix):
+                weights[parameter.removeprefix(bilm_prefix)] = state[parameter]
         yield module, weights
 
 

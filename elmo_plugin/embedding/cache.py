@@ -113,7 +113,7 @@ class ActivationCache:
         returned in float32 on the device of `character_ids`. `digest` identifies the biLM's content
         and precision. Raises `BiLmError` if a number is too large for float16.
         """
-        # Outside inference mode, because the mixes above a frozen biLM may be trained.
+        # Tensors that are made in the caller's inference mode could not be used in training later.
         with torch.inference_mode(False), torch.no_grad():
             keys, lengths = sentence_keys(character_ids, digest, self.dtype)
             batch_size, max_length, _ = character_ids.shape

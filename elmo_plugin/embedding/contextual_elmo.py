@@ -172,8 +172,11 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         `ConfigurationError` if a number is not finite, or the digest is of other weights.
         """
         with as_configuration_error():
-            own = [(name, value) for name, value in state_dict.items() if name.startswith(prefix)]
-            check_all_finite(own)
+            entries = []  # of this module and of those within it
+            for name, values in state_dict.items():
+                if name.startswith(prefix):
+                    entries.append((name, values))
+            check_all_finite(entries)
             extra_state = state_dict.get(prefix + EXTRA_STATE)
             if extra_state is not None:
                 weights = self._weights_not_stored(ElmoMetadata.from_tensor(extra_state))
