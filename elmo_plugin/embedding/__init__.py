@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """
-    Returns `ContextualElmo` or `RegisteredCache`, which are imported on first access, because they
-    need AllenNLP (PEP 562).
+    Imports `ContextualElmo` and `RegisteredCache` on first access, because they need AllenNLP (PEP
+    562).
     """
     if name in ("ContextualElmo", "RegisteredCache"):
         return getattr(import_module(f"{__name__}.contextual_elmo"), name)

@@ -76,9 +76,9 @@ def archived_bilm(
 ) -> BiLm | None:
     """
     Makes the biLM of a trained model from the weights in `folder`. `source` is its name in the
-    configuration, and `precision` is that of the biLM that is returned. Returns `None` if there are
-    no weights yet, as at the start of training, or if they do not contain the biLM, because it
-    comes with this package.
+    configuration. The biLM computes in `precision`. Returns `None` if the folder has no weights
+    yet, as at the start of training, or if they do not contain the biLM, because it comes with this
+    package.
 
     Raises `BiLmError` if the weights lack a biLM that does not come with this package, because an
     archive must neither read nor download files.
@@ -105,8 +105,8 @@ def archived_bilm(
 def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any] | None:
     """
     Reads the weights of a trained model from its folder, an extracted archive or a serialization
-    directory. Returns `None` if there are none yet, as at the start of training, or if `folder` is
-    `None`. Raises `BiLmError` if they are damaged.
+    directory. Returns `None` if the folder is without weights, as at the start of training, or if
+    it is `None`. Raises `BiLmError` if they are damaged.
     """
     if folder is None:
         return None
@@ -124,7 +124,7 @@ def find_bilms(
     Finds the modules that may contain a biLM in a `state_dict`: each has an entry whose name ends
     in `marker`. Yields the prefix of each module's names, such as "encoder.elmo.", and the weights
     of its biLM, without the prefix and the `bilm_path` that follows it, such as "bilm."; the
-    weights are empty if the module has no biLM.
+    weights are empty if the module is without a biLM.
     """
     for name in state:
         if not name.endswith(marker):

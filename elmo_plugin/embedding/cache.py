@@ -166,7 +166,7 @@ class MemoryCache(ActivationCache):
 
     def __init__(self, max_gb: float = 4.0, dtype: str = "float32") -> None:
         store = MemoryStore(_size_in_bytes(max_gb))
-        # The size takes the place of a path, which a store in memory does not have.
+        # A store in memory is without a path, so its size stands for its place.
         super().__init__(store, place=max_gb, dtype=dtype)
 
 

@@ -250,8 +250,8 @@ class ElmoRepresentations(nn.Module):
     def run_bilm(self, character_ids: Tensor, boundaries: bool = False) -> tuple[Tensor, Tensor]:
         """
         Returns all layers of the biLM, shape (num_layers, batch, time, output_dim), and the mask.
-        Both include the sentence boundaries if requested; the cache, which does not store them, is
-        then not used. A stateful biLM continues from its state after the batch before.
+        Both include the sentence boundaries if requested; then the cache is not used, because it
+        does not store them. A stateful biLM continues from its state after the batch before.
         """
         if self.cache is not None and not boundaries:
             output = self.bilm.forward_cached(

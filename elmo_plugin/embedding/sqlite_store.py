@@ -111,13 +111,13 @@ class SqliteStore:
         if result is None:
             return False
         (record,) = result
-        if record is None:  # NULL, which we never write
+        if record is None:  # NULL is never written
             return False
         return read_record(key, record, row)
 
     def _in_transaction(self, begin: str, work: Callable[[sqlite3.Connection], Result]) -> Result:
         """
-        Calls `work` in a transaction, which the statement `begin` starts, and returns its result.
+        Calls `work` in a transaction that the statement `begin` starts, and returns its result.
         If the file is damaged, it is replaced by an empty one, in which `work` is called again.
         """
         with _inside_sqlite:

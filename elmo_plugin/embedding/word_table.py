@@ -103,7 +103,7 @@ def _words_and_vectors(path: str) -> Iterator[tuple[str, np.ndarray]]:
         # AllenNLP raises `StopIteration`, without a message, for an empty file.
         message = str(error) or "expected word vectors, got an empty file"
         raise ConfigurationError(f"{place}: {message}") from None
-    # AllenNLP takes the larger number of the first line, which may be the number of dimensions.
+    # AllenNLP takes the larger number of the first line. It may be the number of dimensions.
     if expected and expected not in (num_words, dim):
         raise ConfigurationError(
             f"{path}: expected {expected} words, as its first line says, got {num_words}"

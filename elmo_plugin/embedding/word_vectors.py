@@ -203,9 +203,9 @@ def _dequantized(vectors: Tensor, scales: Tensor) -> Tensor:
 def _archived_table(folder: str | PathLike[str] | None, source: str) -> WordTable | None:
     """
     Returns the vectors from `source` that are stored with the weights of a trained model. Returns
-    `None` if there are no weights yet, as at the start of training, or if the vectors come with
-    this package and are not stored. Raises `ConfigurationError` if other vectors are not stored,
-    because an archive must not read files.
+    `None` if the folder is without weights, as at the start of training, or if the vectors come
+    with this package and are not stored. Raises `ConfigurationError` if other vectors are not
+    stored, because an archive must not read files.
     """
     with as_configuration_error():
         state = stored_state(folder)

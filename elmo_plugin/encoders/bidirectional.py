@@ -58,7 +58,7 @@ class VariationalBiLstm(SizedEncoder):
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
         """
-        Encodes sentences of shape (batch, time, input_size), whose padding follows the words.
+        Encodes sentences of shape (batch, time, input_size) with the padding after the words.
         Returns shape (batch, time, output_dim), zeros at padding.
         """
         recurrent_dropout = 0.0
@@ -95,7 +95,7 @@ class BidirectionalGru(SizedEncoder):
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
         """
-        Encodes sentences of shape (batch, time, input_size), whose padding follows the words.
+        Encodes sentences of shape (batch, time, input_size) with the padding after the words.
         Returns shape (batch, time, output_dim), zeros at padding.
         """
         return read_both_ways(self._module, inputs, mask)

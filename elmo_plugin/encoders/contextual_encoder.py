@@ -116,7 +116,7 @@ class ContextualEncoder(nn.Module, Registrable):
     ) -> tuple[Tensor, Tensor, BoolTensor]:
         """
         Encodes each sentence of a text field separately, for models that also need the words
-        without their context. The arguments are those of `forward`. Returns the encoded words,
+        without their context. Takes the arguments of `forward`. Returns the encoded words,
         shape (batch, ..., time, output_dim); the embedded words after dropout, shape (batch, ...,
         time, embedding_dim); and the mask of the words, shape (batch, ..., time).
         """
@@ -167,9 +167,9 @@ class ContextualEncoder(nn.Module, Registrable):
         Encodes several text fields of the same batch, such as premises and hypotheses. Returns for
         each of them the vectors, shape (batch, time, output_dim), and the mask of the words.
 
-        Text fields of similar length are encoded as one large batch, which is faster. If one is
-        more than `MAX_LENGTH_RATIO` times as long as another, like paragraphs and questions, each
-        is encoded separately, because most of the large batch would be padding.
+        Text fields of similar length are encoded as one large batch, for speed. If one is more than
+        `MAX_LENGTH_RATIO` times as long as another, like paragraphs and questions, each is encoded
+        separately, because most of the large batch would be padding.
         """
         masks = [get_text_field_mask(text) for text in texts]
         lengths = [mask.size(1) for mask in masks]

@@ -59,7 +59,7 @@ class HighwayLstmRecurrence(Function):
         transposed = double_g_and_transpose(weight, activations).to(dtype)
         cells, tanh_cells, hidden = activations.new_empty(3, len(activations), dim)
         cells[: batch_sizes[0]] = 0  # no cell comes before the first time step
-        # Views of the rows of each time step; those of the gates are without `u`.
+        # Views of the rows of each time step; `gates` are the first five, without `u`.
         gates = activations[:, : 5 * dim].split(batch_sizes)
         i, f, g, o, r, u = [columns.split(batch_sizes) for columns in activations.chunk(6, dim=1)]
         c = cells.split(batch_sizes)
@@ -217,7 +217,7 @@ class HighwayLstm(SizedEncoder):
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
         """
-        Encodes sentences of shape (batch, time, input_size), whose padding follows the words.
+        Encodes sentences of shape (batch, time, input_size) with the padding after the words.
         Returns shape (batch, time, hidden_size), zeros at padding.
         """
         packed = pack_rows(self, inputs, mask)
