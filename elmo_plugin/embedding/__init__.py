@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """Imports AllenNLP only for models of AllenNLP."""
+    """
+    Imports `ContextualElmo` and `RegisteredCache` on first access, because they need AllenNLP (PEP
+    562).
+    """
     if name in ("ContextualElmo", "RegisteredCache"):
         return getattr(import_module(f"{__name__}.contextual_elmo"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,8 +14,8 @@ from elmo_plugin.bilm.io import BUNDLED_MODELS, WEIGHTS_NAMES, check_weights
 from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_tensor, load_plain
 
 EXTRA_STATE = "_extra_state"  # torch's name for a module's stored values other than tensors
-_WEIGHTS = ".scalar_mix.weights"
-_WHAT = "the metadata of ELMo in the weights"
+_MIX_WEIGHTS = ".scalar_mix.weights"  # the end of the name of a mix's weights
+_METADATA_NAME = "the metadata of ELMo in the weights"  # in messages
 
 
 class ElmoMetadata(NamedTuple):
@@ -42,26 +42,32 @@ class ElmoMetadata(NamedTuple):
 
     @classmethod
     def from_tensor(cls, content: Tensor) -> "ElmoMetadata":
-        """Reads what `to_tensor` returned. Raises `BiLmError` if it is something else."""
-        metadata = json_from_tensor(content, _WHAT)
+        """
+        Reads a description from the tensor that was stored with the weights. Raises `BiLmError` if
+        the tensor does not contain one. The options are checked when a biLM is made from them.
+        """
+        metadata = json_from_tensor(content, _METADATA_NAME)
         if not isinstance(metadata, dict) or set(metadata) != set(cls._fields):
-            raise BiLmError(f"{_WHAT}: expected {', '.join(cls._fields)}, got {metadata!r}")
-        if not _are_layers_of_placements(metadata["layers"]):
-            raise BiLmError(f"{_WHAT}: expected lists of layers, got {metadata['layers']!r}")
+            expected = ", ".join(cls._fields)
+            raise BiLmError(f"{_METADATA_NAME}: expected {expected}, got {metadata!r}")
+        layers = metadata["layers"]
+        if not _are_layers_of_placements(layers):
+            raise BiLmError(f"{_METADATA_NAME}: expected lists of layers, got {layers!r}")
         return cls(**metadata)
 
 
 def _are_layers_of_placements(value: object) -> bool:
-    """Returns whether a value of JSON is an object of lists of layer numbers."""
+    """Returns whether a value read from JSON has a list of layer numbers for each placement."""
     if not isinstance(value, dict):
         return False
     return all(_are_layer_numbers(numbers) for numbers in value.values())
 
 
 def _are_layer_numbers(value: object) -> bool:
-    """Returns whether a value of JSON is a list of layer numbers."""
+    """Returns whether a value read from JSON is a list of layer numbers."""
     if not isinstance(value, list):
         return False
+    # JSON's `true` is no layer number, though `isinstance` would take it for an integer.
     return all(type(number) is int and number >= 0 for number in value)
 
 
@@ -70,8 +76,9 @@ def archived_bilm(
 ) -> BiLm | None:
     """
     Makes the biLM of a trained model from the weights in `folder`. `source` is its name in the
-    configuration. Returns `None` if there are no weights, because the training only begins, or if
-    they do not contain the biLM, because it comes with this package.
+    configuration. The biLM computes in `precision`. Returns `None` if the folder has no weights
+    yet, as at the start of training, or if they do not contain the biLM, because it comes with this
+    package.
 
     Raises `BiLmError` if the weights lack a biLM that does not come with this package, because an
     archive must neither read nor download files.
@@ -79,14 +86,16 @@ def archived_bilm(
     state = stored_state(folder)
     if state is None:
         return None
-    for prefix, weights in find_bilms(state, EXTRA_STATE, "bilm."):
+    for module, weights in find_bilms(state, marker=EXTRA_STATE, bilm_path="bilm."):
         if not weights:
-            # A module without a biLM, or with one that comes with this package and is not stored.
+            # Other modules also have an extra state, such as word vectors. And a biLM that comes
+            # with this package is not stored.
             continue
-        metadata = ElmoMetadata.from_tensor(state[prefix + EXTRA_STATE])
+        metadata_name = module + EXTRA_STATE
+        metadata = ElmoMetadata.from_tensor(state[metadata_name])
         if metadata.source == source:
-            options = BiLmOptions.from_dict(metadata.options, prefix + EXTRA_STATE)
-            check_weights(weights, options, f"{prefix}bilm")
+            options = BiLmOptions.from_dict(metadata.options, source=metadata_name)
+            check_weights(weights, options, name=f"{module}bilm")
             return BiLm(options, precision=precision, weights=weights.items())
     if source not in BUNDLED_MODELS:
         raise BiLmError(f"{folder}: the biLM {source} is not in the weights")
@@ -95,9 +104,9 @@ def archived_bilm(
 
 def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any] | None:
     """
-    Reads the weights of a trained model from its folder. Returns `None` if there are none, because
-    the training only begins. Raises `BiLmError` if they are damaged: without weights, a model would
-    read the files that its archive names.
+    Reads the weights of a trained model from its folder, an extracted archive or a serialization
+    directory. Returns `None` if the folder is without weights, as at the start of training, or if
+    it is `None`. Raises `BiLmError` if they are damaged.
     """
     if folder is None:
         return None
@@ -109,23 +118,24 @@ def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any] | None
 
 
 def find_bilms(
-    state: Mapping[str, Any], marker: str, path: str
+    state: Mapping[str, Any], marker: str, bilm_path: str
 ) -> Iterator[tuple[str, dict[str, Tensor]]]:
     """
     Finds the modules that may contain a biLM in a `state_dict`: each has an entry whose name ends
-    in `marker`. Yields the prefix of the module's names, and the weights of its biLM, whose names
-    continue with `path`; these are empty if it has none.
+    in `marker`. Yields the prefix of each module's names, such as "encoder.elmo.", and the weights
+    of its biLM, without the prefix and the `bilm_path` that follows it, such as "bilm."; the
+    weights are empty if the module is without a biLM.
     """
     for name in state:
         if not name.endswith(marker):
             continue
-        prefix = name.removesuffix(marker)
-        start = prefix + path
+        module = name.removesuffix(marker)
+        bilm_prefix = module + bilm_path
         weights = {}
-        for key in state:
-            if key.startswith(start):
-                weights[key.removeprefix(start)] = state[key]
-        yield prefix, weights
+        for parameter in state:
+            if parameter.startswith(bilm_prefix):
+                weights[parameter.removeprefix(bilm_prefix)] = state[parameter]
+        yield module, weights
 
 
 class LayerWeights(NamedTuple):
@@ -146,27 +156,26 @@ class LayerWeights(NamedTuple):
 
 
 def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
-    """
-    Reads the mixes from the `state_dict` of a model, in its order. An `ElmoRepresentations` that is
-    not a `ContextualElmo` stores no layer numbers, so its layers are counted from 0.
-    """
-    modules = [name.removesuffix(_WEIGHTS) for name in state if name.endswith(_WEIGHTS)]
+    """Reads all mixes from the `state_dict` of a model, in its order."""
+    # Such as "elmo.mixes.input".
+    modules = [name.removesuffix(_MIX_WEIGHTS) for name in state if name.endswith(_MIX_WEIGHTS)]
     counts = Counter(_placement(module) for module in modules)
     mixes = []
     for module in modules:
         placement = _placement(module)
         if counts[placement] > 1:
             placement = module
-        weights = torch.softmax(state[module + _WEIGHTS].double(), dim=0).tolist()
-        # Such as "elmo.mixes.input": the module of ELMo, and the name of its mix.
-        elmo, _, mix_name = module.rpartition(".mixes.")
-        metadata = state.get(f"{elmo}.{EXTRA_STATE}")
+        weights = torch.softmax(state[module + _MIX_WEIGHTS].double(), dim=0).tolist()
+        elmo, _, mix_name = module.rpartition("mixes.")
+        metadata = state.get(elmo + EXTRA_STATE)
         if metadata is None:
+            # An `ElmoRepresentations` that is no `ContextualElmo` does not store which layers it
+            # mixes. They are numbered as if it mixed all.
             layers = list(range(len(weights)))
         else:
             layers = ElmoMetadata.from_tensor(metadata).layers[mix_name]
         gamma = float(state[f"{module}.scalar_mix.gamma"])
-        mixes.append(LayerWeights(placement, layers, weights, gamma))
+        mixes.append(LayerWeights(placement, layers, normalized_weights=weights, gamma=gamma))
     return mixes
 
 
@@ -178,8 +187,11 @@ def layer_name(number: int) -> str:
 
 
 def _placement(module: str) -> str:
-    """Returns "input" or "output" if the name of the module ends so, otherwise the whole name."""
-    _, _, name = module.rpartition(".")
-    if name in ("input", "output"):
-        return name
+    """
+    Returns the placement of a mix: the last part of its module's name if that is "input" or
+    "output", otherwise the whole name.
+    """
+    last_part = module.split(".")[-1]
+    if last_part in ("input", "output"):
+        return last_part
     return module

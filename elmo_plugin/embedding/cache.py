@@ -21,7 +21,7 @@ from elmo_plugin.embedding.sqlite_store import SqliteStore
 GIGABYTE = 10**9
 KEY_SIZE = 16  # bytes
 RECORD_OVERHEAD = 300  # bytes that a record takes without its vectors, about
-_MOST_GB = 10**6
+_MAX_GB = 10**6
 
 
 class MemoryStore:
@@ -32,14 +32,15 @@ class MemoryStore:
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
-        self._bytes = 0
+        # By the key of a sentence, the least recently used first.
         self._records: OrderedDict[bytes, np.ndarray] = OrderedDict()
-        self._lock = ForkSafeLock()
+        self._used_bytes = 0  # by all records
+        self._lock = ForkSafeLock()  # for the records and their bytes
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
         """
-        Copies the stored vectors of each key into its row. Returns the numbers of the rows whose
-        keys are not stored.
+        Copies the stored vectors of each key into its row, and marks them as just used. Returns the
+        numbers of the rows whose keys are not stored.
         """
         missing = []
         with self._lock:
@@ -52,17 +53,22 @@ class MemoryStore:
         return missing
 
     def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
-        """Stores each row unless it is larger than the whole store; makes room if necessary."""
+        """
+        Stores a copy of each row, except of rows that are larger than the whole store. If the store
+        is full, it removes the least recently used records.
+        """
         for key, row in zip(keys, rows, strict=True):
             size = row.nbytes + RECORD_OVERHEAD
+            if size > self.max_bytes:
+                continue
             with self._lock:
-                if key in self._records or size > self.max_bytes:
-                    continue  # it is stored by now, or larger than the whole store
-                while self._bytes + size > self.max_bytes:
+                if key in self._records:
+                    continue  # the batch has the sentence twice, or another thread has stored it
+                while self._used_bytes + size > self.max_bytes:
                     _, oldest = self._records.popitem(last=False)
-                    self._bytes -= oldest.nbytes + RECORD_OVERHEAD
+                    self._used_bytes -= oldest.nbytes + RECORD_OVERHEAD
                 self._records[key] = row.copy()
-                self._bytes += size
+                self._used_bytes += size
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.max_bytes,)
@@ -107,16 +113,18 @@ class ActivationCache:
         returned in float32 on the device of `character_ids`. `digest` identifies the biLM's content
         and precision. Raises `BiLmError` if a number is too large for float16.
         """
+        # Tensors that are made in the caller's inference mode could not be used in training later.
         with torch.inference_mode(False), torch.no_grad():
             keys, lengths = sentence_keys(character_ids, digest, self.dtype)
             batch_size, max_length, _ = character_ids.shape
             layers = np.zeros((num_layers, batch_size, max_length, output_dim), self.dtype)
-            # Views of `layers`, one for each sentence. Shape of each: (num_layers, words, dim)
+            # Views of `layers`, one for each sentence: to write to them is to write to `layers`.
+            # Shape of each: (num_layers, words, dim)
             rows = [layers[:, number, :length] for number, length in enumerate(lengths)]
-            missing = self.store.read(keys, rows)  # the other rows are filled now
+            missing = self.store.read(keys, rows)  # fills the rows of the other sentences
             if missing:
                 output = compute(character_ids[missing])
-                layers[:, missing] = self._rounded(output.layers)
+                layers[:, missing] = self._rounded(output.layers)  # fills the missing rows
                 missing_keys = [keys[number] for number in missing]
                 missing_rows = [rows[number] for number in missing]
                 self.store.write(missing_keys, missing_rows)
@@ -129,11 +137,15 @@ class ActivationCache:
             )
 
     def _rounded(self, layers: Tensor) -> np.ndarray:
-        """Returns the layers in the stored type, on the CPU."""
+        """
+        Returns the layers as an array of the cache's `dtype`. Raises `BiLmError` if a number is too
+        large for float16.
+        """
         rounded = layers.to("cpu", getattr(torch, self.dtype))
         if self.dtype == "float16" and not rounded.isfinite().all():
+            largest = layers.abs().max().item()
             raise BiLmError(
-                f"a cache in float16 cannot hold the biLM's {layers.abs().max().item():g}: "
+                f"a cache in float16 cannot hold the biLM's {largest:g}: "
                 'set its dtype to "float32"'
             )
         return rounded.numpy()
@@ -153,7 +165,9 @@ class MemoryCache(ActivationCache):
     """
 
     def __init__(self, max_gb: float = 4.0, dtype: str = "float32") -> None:
-        super().__init__(MemoryStore(_bytes(max_gb)), max_gb, dtype)
+        store = MemoryStore(_size_in_bytes(max_gb))
+        # A store in memory is without a path, so its size stands for its place.
+        super().__init__(store, place=max_gb, dtype=dtype)
 
 
 class SqliteCache(ActivationCache):
@@ -175,7 +189,8 @@ class SqliteCache(ActivationCache):
         if not path:
             raise BiLmError("the path of a cache is a folder, not ''")
         folder = Path(os.path.expanduser(path)).resolve()
-        super().__init__(SqliteStore(folder, _bytes(max_gb)), folder, dtype)
+        store = SqliteStore(folder, _size_in_bytes(max_gb))
+        super().__init__(store, place=folder, dtype=dtype)
 
 
 def sentence_keys(
@@ -191,8 +206,9 @@ def sentence_keys(
     keys = []
     lengths = []
     for sentence in ids:
-        # Padding is zeros. If the last word also ends in zeros, they are removed with it, so the
-        # number of words is rounded up.
+        # The padding after the last word is zeros, so a sentence has the same key in every batch.
+        # If the last word itself ends in zeros, these are removed with the padding. So the number
+        # of words is rounded up.
         content = sentence.tobytes().rstrip(b"\0")
         key = blake2b(content, key=bilm_digest, person=dtype.encode(), digest_size=KEY_SIZE)
         keys.append(key.digest())
@@ -200,8 +216,8 @@ def sentence_keys(
     return keys, lengths
 
 
-def _bytes(max_gb: float) -> int:
-    """Returns a size in bytes. Raises `BiLmError` if no cache can have it."""
-    if not 0 < max_gb < _MOST_GB:
-        raise BiLmError(f"max_gb of a cache: expected a positive, finite number, got {max_gb}")
+def _size_in_bytes(max_gb: float) -> int:
+    """Returns the size of a cache in bytes. Raises `BiLmError` if no cache can have it."""
+    if not 0 < max_gb < _MAX_GB:
+        raise BiLmError(f"max_gb of a cache: expected 0 < max_gb < {_MAX_GB}, got {max_gb}")
     return int(max_gb * GIGABYTE)

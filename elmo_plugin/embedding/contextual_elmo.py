@@ -111,6 +111,7 @@ class ContextualElmo(ElmoRepresentations, FromParams):
             if loaded is None:
                 loaded = BiLm.from_pretrained(bilm, precision)
             loaded.requires_grad_(requires_grad)
+            # The biLM keeps its own precision.
             super().__init__(
                 loaded,
                 num_mixes=0,  # they are added below, by the names of their placements
@@ -119,22 +120,24 @@ class ContextualElmo(ElmoRepresentations, FromParams):
                 max_batch_tokens=max_batch_tokens,
             )
             if input is not None:
-                self.mixes["input"] = LayerMix(input, loaded.num_layers)
+                self.mixes["input"] = LayerMix(settings=input, num_layers=loaded.num_layers)
             if output is not None:
-                self.mixes["output"] = LayerMix(output, loaded.num_layers)
+                self.mixes["output"] = LayerMix(settings=output, num_layers=loaded.num_layers)
         self._source = bilm
 
     @overrides
     def get_extra_state(self) -> torch.Tensor:
         """
-        Returns the values stored with the weights, for `archived_bilm` and `read_layer_weights`.
+        Returns an `ElmoMetadata` as a tensor, to be stored with the weights. A trained model needs
+        it to make the biLM without other files, and to say which layers it mixes.
         """
         layers = {name: cast(LayerMix, mix).layer_numbers for name, mix in self.mixes.items()}
         digest = ""
         if self._source in BUNDLED_MODELS and not self.bilm.is_trainable:
-            current = _digest(self.bilm)
-            if current == _bundled_digest(self._source):
-                digest = current
+            current_digest = _digest(self.bilm)
+            # They differ if the biLM was trained before it was frozen; then its weights are stored.
+            if current_digest == _bundled_digest(self._source):
+                digest = current_digest
         metadata = ElmoMetadata(
             source=self._source,
             options=self.bilm.options.to_dict(),
@@ -156,35 +159,42 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         """
         state = super().state_dict(*args, **kwargs)
         prefix = kwargs.get("prefix", "")
-        if ElmoMetadata.from_tensor(state[prefix + EXTRA_STATE]).digest:
+        metadata = ElmoMetadata.from_tensor(state[prefix + EXTRA_STATE])
+        if metadata.digest:
             for name in self.bilm.state_dict():
                 del state[f"{prefix}bilm.{name}"]
         return state
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         """
-        Loads the state: torch calls this for each module. The weights that `state_dict` has left
-        out are added before. Raises `ConfigurationError` if this module's numbers are not finite.
+        Adds the biLM's weights to `state_dict` if only their digest is stored: torch calls this
+        method before it loads the modules within this one, such as the biLM. Raises
+        `ConfigurationError` if a number is not finite, or the digest is of other weights.
         """
         with as_configuration_error():
-            own = [(name, value) for name, value in state_dict.items() if name.startswith(prefix)]
-            check_all_finite(own)
-            extra = state_dict.get(prefix + EXTRA_STATE)
-            if extra is not None:
-                weights = self._bundled_weights(ElmoMetadata.from_tensor(extra))
+            entries = []  # of this module and of those within it
+            for name, values in state_dict.items():
+                if name.startswith(prefix):
+                    entries.append((name, values))
+            check_all_finite(entries)
+            extra_state = state_dict.get(prefix + EXTRA_STATE)
+            if extra_state is not None:
+                weights = self._weights_not_stored(ElmoMetadata.from_tensor(extra_state))
                 for name, values in weights.items():
                     state_dict[f"{prefix}bilm.{name}"] = values
         super()._load_from_state_dict(state_dict, prefix, *args)
 
-    def _bundled_weights(self, metadata: ElmoMetadata) -> dict[str, Tensor]:
+    def _weights_not_stored(self, metadata: ElmoMetadata) -> dict[str, Tensor]:
         """
-        Returns the weights that were left out of a state. Raises `BiLmError` if this package has
-        other weights than the one that the model was trained with.
+        Returns the biLM's weights if only their digest is stored, otherwise nothing. Raises
+        `BiLmError` if this package has other weights than the version that the model was trained
+        with.
         """
         if not metadata.digest:
             return {}
         if _digest(self.bilm) == metadata.digest:
             return self.bilm.state_dict()
+        # The biLM may have been trained since it was made.
         if self._source in BUNDLED_MODELS and _bundled_digest(self._source) == metadata.digest:
             return BiLm.from_pretrained(self._source).state_dict()
         raise BiLmError(

@@ -52,14 +52,15 @@ class ScalarMix(FiniteModule):
         initial_weights: Sequence[float] | None = None,
     ) -> None:
         super().__init__()
-        weights = torch.zeros(num_layers)
-        if initial_weights is not None:
-            weights += torch.tensor(mixing_weights(initial_weights, num_layers))
+        if initial_weights is None:
+            logits = torch.zeros(num_layers)
+        else:
+            weights = torch.tensor(mixing_weights(initial_weights, num_layers))
             # The softmax of the logarithms gives the weights back. A weight of zero becomes the
             # least positive number, because its logarithm would be infinite.
             least = torch.finfo(weights.dtype).tiny
-            weights.clamp_min_(least).log_()
-        self.weights = nn.Parameter(weights, requires_grad=trainable)
+            logits = weights.clamp_min(least).log()
+        self.weights = nn.Parameter(logits, requires_grad=trainable)
         self.gamma = nn.Parameter(torch.ones(()), requires_grad=trainable)
 
     def normalized_weights(self) -> Tensor:
@@ -120,7 +121,8 @@ class LayerMix(nn.Module):
 
     def forward(self, layers: Tensor) -> Tensor:
         """Returns the representation that is made of all layers of the biLM."""
-        if self.layer_numbers != list(range(len(layers))):
+        are_all_mixed = self.layer_numbers == list(range(len(layers)))
+        if not are_all_mixed:  # to select all of them would only make a copy
             layers = layers[self.layer_numbers]  # Shape: (mixed layers, ..., dim)
         if self.layer_norm:
             layers = nn.functional.layer_norm(layers, layers.shape[-1:])
@@ -242,12 +244,14 @@ class ElmoRepresentations(nn.Module):
         characters), of any integer type, with rows of zeros after a sentence's last word.
         """
         layers, mask = self.run_bilm(character_ids)
-        return ElmoOutput([mix(layers) for mix in self.mixes.values()], mask)
+        representations = [mix(layers) for mix in self.mixes.values()]
+        return ElmoOutput(representations, mask)
 
     def run_bilm(self, character_ids: Tensor, boundaries: bool = False) -> tuple[Tensor, Tensor]:
         """
         Returns all layers of the biLM, shape (num_layers, batch, time, output_dim), and the mask.
-        Both include the sentence boundaries if requested; the cache is then not used.
+        Both include the sentence boundaries if requested; then the cache is not used, because it
+        does not store them. A stateful biLM continues from its state after the batch before.
         """
         if self.cache is not None and not boundaries:
             output = self.bilm.forward_cached(
@@ -259,7 +263,9 @@ class ElmoRepresentations(nn.Module):
             return output.layers, output.mask
         state = None
         if self.stateful and self._state is not None:
-            state = self._state.to(self.bilm.token_encoder.projection.weight)
+            # The biLM may have changed its device or type since the batch before.
+            any_weight = self.bilm.token_encoder.projection.weight
+            state = self._state.to(any_weight)
         output = self.bilm(
             character_ids,
             state,

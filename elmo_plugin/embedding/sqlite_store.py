@@ -18,7 +18,7 @@ FORMAT = 2
 PAGE_SIZE = 16384  # bytes; larger pages waste space, smaller ones scatter a sentence over many
 CHECKSUM_SIZE = 4
 _TABLE = "CREATE TABLE records (id INTEGER PRIMARY KEY, content BLOB)"
-# Opening a file of ours takes far fewer steps of SQLite's machine.
+# Steps of SQLite's machine. A file of ours takes far fewer; a crafted file could take hours.
 _MAX_STEPS_TO_OPEN = 1_000_000
 _MAX_RECORD = 2**28  # bytes, of a sentence of 20,000 words
 BUSY_SECONDS = 60.0  # how long it waits while other processes write
@@ -28,11 +28,13 @@ Result = TypeVar("Result")
 
 # No thread may be inside SQLite while the process forks, and the child must neither use nor close a
 # connection of its parent.
-_in_use = threading.Lock()
+_inside_sqlite = threading.Lock()
 _connections_of_parents: list[sqlite3.Connection] = []
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_in_use.acquire, after_in_parent=_in_use.release, after_in_child=_in_use.release
+        before=_inside_sqlite.acquire,
+        after_in_parent=_inside_sqlite.release,
+        after_in_child=_inside_sqlite.release,
     )
 
 
@@ -53,8 +55,8 @@ class SqliteStore:
         self._connection: sqlite3.Connection | None = None
         self._process = 0  # the process that opened the connection
         self._inode = 0  # the inode of the file that it opened
-        self._is_read_only = False
-        self._is_off = False
+        self._is_read_only = False  # true after writing has failed
+        self._is_off = False  # true after reading has failed
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
         """
@@ -69,16 +71,21 @@ class SqliteStore:
                     missing.append(number)
             return missing
 
+        all_rows = list(range(len(keys)))
+        if self._is_off:
+            return all_rows
         try:
-            if not self._is_off:
-                return self._run("BEGIN", read_all)
+            return self._in_transaction("BEGIN", read_all)
         except (OSError, sqlite3.Error) as error:
             self._is_off = True
             self._warn(f"cannot be read ({error}), so every sentence is computed")
-        return list(range(len(keys)))
+            return all_rows
 
     def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
-        """Stores the rows. Does nothing once the file was full or could not be written."""
+        """
+        Stores the rows. Does nothing after reading or writing has failed, for example because the
+        file was full.
+        """
         if self._is_off or self._is_read_only:
             return
         records = []
@@ -86,34 +93,36 @@ class SqliteStore:
             records.append((_row_id(key), to_record(key, row)))
 
         def write_all(connection: sqlite3.Connection) -> None:
+            # Replaces damaged records, and those that another process has just written.
             connection.executemany("INSERT OR REPLACE INTO records VALUES (?, ?)", records)
 
         try:
-            self._run("BEGIN IMMEDIATE", write_all)
+            self._in_transaction("BEGIN IMMEDIATE", write_all)  # waits for other writers
         except (OSError, sqlite3.Error) as error:
             self._is_read_only = True
             reason = f"{error}; max_gb is {self.max_bytes / 1e9:g}"
             self._warn(f"cannot be written ({reason}), so no more sentences are added")
 
     def _read_one(self, connection: sqlite3.Connection, key: bytes, row: np.ndarray) -> bool:
-        """Copies a record into a row. Returns false if it is missing or damaged."""
+        """Copies a record into a row. Returns false if the record is missing or damaged."""
         # In a damaged file the content may also be a text or a number: the cast makes bytes of it.
         query = "SELECT CAST(content AS BLOB) FROM records WHERE id = ?"
         result = connection.execute(query, (_row_id(key),)).fetchone()
         if result is None:
             return False
         (record,) = result
-        # The content is NULL only in a damaged file; no bytes are a damaged record.
-        return read_record(key, record or b"", row)
+        if record is None:  # NULL is never written
+            return False
+        return read_record(key, record, row)
 
-    def _run(self, begin: str, work: Callable[[sqlite3.Connection], Result]) -> Result:
+    def _in_transaction(self, begin: str, work: Callable[[sqlite3.Connection], Result]) -> Result:
         """
-        Returns what `work` returns in a transaction that the statement `begin` begins. If the file
-        is damaged, it is replaced by an empty one, in which `work` is called again.
+        Calls `work` in a transaction that the statement `begin` starts, and returns its result.
+        If the file is damaged, it is replaced by an empty one, in which `work` is called again.
         """
-        with _in_use:
+        with _inside_sqlite:
             try:
-                return self._run_once(begin, work)
+                return self._try_transaction(begin, work)
             except sqlite3.DatabaseError as error:
                 # Only damage has this class itself. All other errors of SQLite, such as for a
                 # locked file, have one of its subclasses.
@@ -121,12 +130,16 @@ class SqliteStore:
                 if not is_damage:
                     raise
                 self._remove_damaged_file(error)
-                return self._run_once(begin, work)
+                return self._try_transaction(begin, work)
 
-    def _run_once(self, begin: str, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Returns what `work` returns in a transaction."""
+    def _try_transaction(self, begin: str, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """
+        Opens the file unless this process has opened it already, calls `work` in a transaction, and
+        returns its result.
+        """
         if self._connection is not None and self._process != os.getpid():
-            # This process was forked: it keeps its parent's connection, but does not use it.
+            # This process was forked. It must not use its parent's connection, and keeps it in a
+            # list, because Python would close it otherwise.
             _connections_of_parents.append(self._connection)
             self._connection = None
         if self._connection is None:
@@ -137,7 +150,10 @@ class SqliteStore:
             return work(connection)
 
     def _remove_damaged_file(self, error: sqlite3.DatabaseError) -> None:
-        """Removes the file, unless another process has replaced it by a new one already."""
+        """
+        Closes the file, and removes it, unless another process has replaced it by a new one
+        already.
+        """
         if self._connection is not None:
             self._connection.close()  # Windows does not delete a file that is open
             self._connection = None
@@ -145,7 +161,8 @@ class SqliteStore:
         is_same_file = file.exists() and file.stat().st_ino == self._inode
         if is_same_file:
             self._warn(f"is damaged ({error}): it is replaced by an empty one")
-            for path in (file, self.folder / f"{NAME}-journal"):
+            journal = self.folder / f"{NAME}-journal"  # SQLite would apply it to the new file
+            for path in (file, journal):
                 path.unlink(missing_ok=True)
 
     def _connect(self) -> sqlite3.Connection:
@@ -156,19 +173,24 @@ class SqliteStore:
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / NAME
-        file.touch()
+        file.touch()  # so that it has an inode before SQLite opens it
         self._inode = file.stat().st_ino
         connection = sqlite3.connect(
-            file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            file,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,  # transactions begin only where we begin them
+            check_same_thread=False,  # a lock keeps threads apart
         )
         try:
+            # A crafted file must not keep SQLite busy while it is opened; later work may take long.
             connection.set_progress_handler(_stop, _MAX_STEPS_TO_OPEN)
             if hasattr(connection, "setlimit"):  # since Python 3.11
                 connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_RECORD)
-            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA trusted_schema = OFF")  # no code of the file is run
             connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
-            connection.execute("PRAGMA journal_mode = TRUNCATE")
-            connection.execute(f"PRAGMA max_page_count = {max(self.max_bytes // PAGE_SIZE, 1)}")
+            connection.execute("PRAGMA journal_mode = TRUNCATE")  # faster than deleting the journal
+            max_pages = max(self.max_bytes // PAGE_SIZE, 1)
+            connection.execute(f"PRAGMA max_page_count = {max_pages}")
             self._prepare(connection)
             connection.set_progress_handler(None, 0)
         except BaseException:
@@ -184,6 +206,7 @@ class SqliteStore:
         if _format_of(connection) == FORMAT:
             _check_schema(connection)
             return
+        # If an error is raised from here on, the caller closes the file, and nothing is changed.
         connection.execute("BEGIN IMMEDIATE")
         version = _format_of(connection)  # another process may have prepared it meanwhile
         if version > FORMAT:
@@ -218,6 +241,7 @@ def _check_schema(connection: sqlite3.Connection) -> None:
     Raises `sqlite3.OperationalError` if a file has anything but our table: a view or a trigger in
     its place would run code of the file.
     """
+    # A file could have millions of entries; the second one is wrong already.
     entries = connection.execute("SELECT sql FROM sqlite_master LIMIT 2").fetchall()
     if entries != [(_TABLE,)]:
         raise sqlite3.OperationalError("it is not a file of this cache")
@@ -234,18 +258,18 @@ def _row_id(key: bytes) -> int:
 
 
 def to_record(key: bytes, vectors: np.ndarray) -> bytes:
-    """Returns the record of a sentence's vectors, of any shape."""
+    """Returns the record of a sentence's vectors, of any shape: a checksum, then the vectors."""
     content = vectors.tobytes()
     return _checksum(key, content) + content
 
 
 def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> bool:
     """
-    Copies a record into `vectors`. Returns false if the record is damaged, or belongs to another
-    key, or to vectors of another size.
+    Copies the vectors of a record into `vectors`. Returns false if the record is damaged, or
+    belongs to another key, or has vectors of another size.
     """
     checksum = bytes(record[:CHECKSUM_SIZE])
-    content = memoryview(record)[CHECKSUM_SIZE:]
+    content = memoryview(record)[CHECKSUM_SIZE:]  # not a copy
     if len(content) != vectors.nbytes:
         return False
     if checksum != _checksum(key, content):
@@ -255,7 +279,7 @@ def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> 
 
 
 def _checksum(key: bytes, content: bytes | memoryview) -> bytes:
-    """Returns the checksum of a key, followed by the content of its record."""
+    """Returns the checksum of a record: of its key, followed by the content."""
     checksum_of_key = zlib.crc32(key)
-    checksum = zlib.crc32(content, checksum_of_key)
+    checksum = zlib.crc32(content, checksum_of_key)  # continues with the content
     return checksum.to_bytes(CHECKSUM_SIZE, "little")

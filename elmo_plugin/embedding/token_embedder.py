@@ -48,14 +48,18 @@ class ElmoTokenIndexer(TextIndexer):
         normalize: bool = False,
     ) -> None:
         super().__init__(token_min_padding_length)
-        self._max_characters = max_characters_per_token
         check_at_least(
-            "max_characters_per_token", self._max_characters, least=3, error=ConfigurationError
+            "max_characters_per_token",
+            max_characters_per_token,
+            least=3,  # the markers of a word's begin and end, and one character
+            error=ConfigurationError,
         )
+        self._max_characters = max_characters_per_token
         self._normalize = normalize
 
     @overrides
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
+        """Returns `elmo_tokens`: the text of each token, normalized if the indexer does that."""
         indexed = super().tokens_to_indices(tokens, vocabulary)
         if self._normalize:
             words = []
@@ -117,7 +121,12 @@ class ElmoTokenEmbedder(TokenEmbedder):
         super().__init__()
         self._elmo = ContextualElmo(
             bilm,
-            input=ElmoPlacement(layers, layer_norm, dropout, mixing_weights),
+            input=ElmoPlacement(
+                layers=layers,
+                layer_norm=layer_norm,
+                dropout=dropout,
+                mixing_weights=mixing_weights,
+            ),
             requires_grad=requires_grad,
             stateful=stateful,
             precision=precision,

@@ -40,7 +40,8 @@ class WordTable(NamedTuple):
 
 def read_table(source: str) -> tuple[WordTable, str]:
     """
-    Reads the table with this name, or a text file in the format of GloVe, word2vec or fastText.
+    Reads the table of this package with the name `source`, or else the text file at this path, in
+    the format of GloVe, word2vec or fastText.
 
     Returns the table and, for a table of this package, a digest of its content; otherwise "".
     """
@@ -49,7 +50,8 @@ def read_table(source: str) -> tuple[WordTable, str]:
     file = BUNDLED / "words" / source / "vectors.safetensors"
     content = file.read_bytes()
     keys = file.with_name(KEYS_NAME).read_bytes()
-    return table_from_bytes(content, keys, source), digest(content).hex()
+    table = table_from_bytes(content, keys, name=source)
+    return table, digest(content).hex()
 
 
 def read_text_table(path: str) -> WordTable:
@@ -62,40 +64,47 @@ def read_text_table(path: str) -> WordTable:
     """
     keys: list[int] = []
     rows: list[np.ndarray] = []
-    for word, row in _lines(path):
+    for word, row in _words_and_vectors(path):
         keys.append(word_key(word))
         rows.append(row)
-    if not rows:
-        raise ConfigurationError(f"{path}: expected word vectors, got an empty file")
-    return _sorted_table(np.array(keys), torch.from_numpy(np.stack(rows)), torch.empty(0))
+    return _sorted_table(
+        keys=np.array(keys),
+        vectors=torch.from_numpy(np.stack(rows)),
+        scales=torch.empty(0),  # the vectors are float32
+    )
 
 
-def _lines(path: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Yields the word and the vector of each line."""
-    number = 0  # of the line
+def _words_and_vectors(path: str) -> Iterator[tuple[str, np.ndarray]]:
+    """
+    Yields the words of a text file, at least one, and their vectors. Raises `ConfigurationError`,
+    naming the file and the line, if the file has none, or another content.
+    """
+    line_number = 0
     num_words = 0
     dim = 0
     try:
         with EmbeddingsTextFile(path) as file:
             expected = file.num_tokens
             if expected:
-                number = 1  # AllenNLP has read the first line, with this number of words
+                line_number = 1  # AllenNLP has read the first line, with this number of words
             for line in file:
-                number += 1
+                line_number += 1
+                # fastText ends its lines with a space.
                 fields = line.rstrip(" \r\n").split(" ")
                 if dim == 0:
                     dim = len(fields) - 1  # the first word is taken to have no spaces
                 yield _word_and_vector(fields, dim)
                 num_words += 1
     except (ValueError, OSError, EOFError, StopIteration) as error:
-        # AllenNLP raises `StopIteration`, without a message, for an empty file.
         raise_if_sigterm(error)
         place = path
-        if number > 0:
-            place = f"{path}, line {number}"
+        if line_number > 0:
+            place = f"{path}, line {line_number}"
+        # AllenNLP raises `StopIteration`, without a message, for an empty file.
         message = str(error) or "expected word vectors, got an empty file"
         raise ConfigurationError(f"{place}: {message}") from None
-    if expected and num_words != expected:
+    # AllenNLP takes the larger number of the first line. It may be the number of dimensions.
+    if expected and expected not in (num_words, dim):
         raise ConfigurationError(
             f"{path}: expected {expected} words, as its first line says, got {num_words}"
         )
@@ -108,7 +117,7 @@ def _word_and_vector(fields: list[str], dim: int) -> tuple[str, np.ndarray]:
     its numbers.
     """
     word = " ".join(fields[:-dim])
-    if not word:
+    if not word:  # also if the first line has a single field, so that `dim` is 0
         line = " ".join(fields)
         raise ValueError(f"expected a word and its numbers, got {line[:50]!r}")
     vector = np.array(fields[-dim:], dtype=np.float32)
@@ -127,8 +136,9 @@ def table_from_bytes(content: bytes, keys: bytes, name: str) -> WordTable:
         tensors = load(content)
         if keys[:DIGEST_SIZE] != digest(content):
             raise ValueError(f"{KEYS_NAME} is of other vectors")
-        numbers = np.frombuffer(keys, "<i8", len(tensors["scales"]), offset=DIGEST_SIZE)
-        return _sorted_table(numbers, tensors["vectors"], tensors["scales"])
+        num_words = len(tensors["scales"])
+        word_keys = np.frombuffer(keys, "<i8", count=num_words, offset=DIGEST_SIZE)
+        return _sorted_table(word_keys, tensors["vectors"], tensors["scales"])
     except (SafetensorError, KeyError, ValueError) as error:
         raise ConfigurationError(f"{name}: the word vectors are damaged ({error})") from None
 
@@ -139,9 +149,12 @@ def digest(content: bytes) -> bytes:
 
 
 def _sorted_table(keys: np.ndarray, vectors: Tensor, scales: Tensor) -> WordTable:
-    """Sorts the words by their keys. If a key occurs twice, its first vector is kept."""
-    keys, rows = np.unique(keys.astype(np.int64), return_index=True)
-    order = torch.from_numpy(rows)
-    if len(scales):
+    """
+    Returns the table of words with these keys and vectors, sorted by the keys. If a key occurs
+    twice, its first vector is kept.
+    """
+    sorted_keys, first_rows = np.unique(keys.astype(np.int64), return_index=True)
+    order = torch.from_numpy(first_rows)
+    if len(scales) > 0:  # empty if the vectors are float32
         scales = scales[order]
-    return WordTable(torch.from_numpy(keys), vectors[order], scales)
+    return WordTable(torch.from_numpy(sorted_keys), vectors[order], scales)

@@ -20,7 +20,7 @@ from elmo_plugin.common.word_keys import word_key
 from elmo_plugin.embedding.archive import EXTRA_STATE, stored_state
 from elmo_plugin.embedding.word_table import BUNDLED_TABLES, WordTable, read_table
 
-_WHAT = "the metadata of word vectors in the weights"
+_METADATA_NAME = "the metadata of word vectors in the weights"  # in messages
 
 
 class TextIndexer(TokenIndexer):
@@ -64,11 +64,14 @@ class WordVectorsIndexer(TextIndexer):
     def as_padded_tensor_dict(
         self, tokens: IndexedTokenList, padding_lengths: dict[str, int]
     ) -> dict[str, torch.Tensor]:
-        """Returns `word_keys`: shape (padded length, 2), int64, zeros at padding."""
+        """
+        Returns `word_keys`: the key of each word and of its lower-case form, shape (padded length,
+        2), int64, zeros at padding.
+        """
         keys = torch.zeros(padding_lengths["word_keys"], 2, dtype=torch.int64)
         words = tokens["word_keys"]
-        if words:
-            keys[: len(words)] = torch.tensor([_keys(word) for word in words])
+        if words:  # a tensor of an empty list would have no second dimension
+            keys[: len(words)] = torch.tensor([_pair_of_keys(word) for word in words])
         return {"word_keys": keys}
 
 
@@ -109,10 +112,11 @@ class WordVectorsEmbedder(TokenEmbedder):
     ) -> None:
         super().__init__()
         self._source = vectors
-        table = _archived_table(serialization_dir, vectors)
-        self._digest = ""
+        table = _archived_table(serialization_dir, source=vectors)
         if table is None:
             table, self._digest = read_table(vectors)
+        else:
+            self._digest = ""  # the archive has the vectors themselves
         # A table of this package has a digest, and need not be stored unless it is trained.
         is_stored = trainable or self._digest == ""
         self.register_buffer("keys", table.keys, persistent=is_stored)
@@ -136,9 +140,10 @@ class WordVectorsEmbedder(TokenEmbedder):
         2); both have zeros at padding.
         """
         # The rows of the word itself and of its lower-case form, if they are in the table at all.
+        # The search returns the number of rows for a key after the last one.
         # Shape: (batch, time, 2)
         candidate_rows = torch.searchsorted(self.keys, word_keys).clamp(max=len(self.keys) - 1)
-        is_found = self.keys[candidate_rows] == word_keys
+        is_found = self.keys[candidate_rows] == word_keys  # never at padding: no word's key is 0
         word_rows, lower_case_rows = candidate_rows.unbind(dim=-1)
         rows = torch.where(is_found[..., 0], word_rows, lower_case_rows)  # Shape: (batch, time)
         is_known = is_found.any(dim=-1, keepdim=True)
@@ -153,7 +158,10 @@ class WordVectorsEmbedder(TokenEmbedder):
 
     @overrides
     def get_extra_state(self) -> Tensor:
-        """Returns the values stored with the weights: the source of the vectors."""
+        """
+        Returns the values that are stored with the weights: the source of the vectors, their digest
+        if they come with this package, and the version of this package.
+        """
         metadata = {
             "vectors": self._source,
             "digest": self._digest,
@@ -164,9 +172,11 @@ class WordVectorsEmbedder(TokenEmbedder):
     @overrides
     def set_extra_state(self, state: Any) -> None:
         """
-        Raises `ConfigurationError` if the model was trained with other vectors of the same name.
+        Raises `ConfigurationError` if the model was trained with other vectors of the same name;
+        nothing is set.
         """
         stored = _metadata(state)
+        # Without a digest, the state has the vectors themselves, or this module has them.
         if stored["digest"] and self._digest and stored["digest"] != self._digest:
             raise ConfigurationError(
                 f"the model was trained with other word vectors {self._source!r}: "
@@ -175,13 +185,16 @@ class WordVectorsEmbedder(TokenEmbedder):
 
 
 @lru_cache(maxsize=1 << 16)
-def _keys(word: str) -> tuple[int, int]:
+def _pair_of_keys(word: str) -> tuple[int, int]:
     """Returns the key of a word, and the key of its lower-case form."""
     return word_key(word), word_key(word.lower())
 
 
 def _dequantized(vectors: Tensor, scales: Tensor) -> Tensor:
-    """Multiplies vectors of integers by their scales. Without scales the vectors are floats."""
+    """
+    Returns vectors of integers, shape (..., dim), multiplied by their scales, shape (...). Without
+    scales the vectors are floats already, and are returned unchanged.
+    """
     if len(scales) == 0:
         return vectors
     return vectors * scales[..., None]
@@ -189,18 +202,22 @@ def _dequantized(vectors: Tensor, scales: Tensor) -> Tensor:
 
 def _archived_table(folder: str | PathLike[str] | None, source: str) -> WordTable | None:
     """
-    Returns the vectors that are stored with the weights of a trained model; `None` if the training
-    only begins, or if the vectors come with this package. Raises `ConfigurationError` if other
-    vectors are not stored, because an archive must not read files.
+    Returns the vectors from `source` that are stored with the weights of a trained model. Returns
+    `None` if the folder is without weights, as at the start of training, or if the vectors come
+    with this package and are not stored. Raises `ConfigurationError` if other vectors are not
+    stored, because an archive must not read files.
     """
     with as_configuration_error():
         state = stored_state(folder)
     if state is None:
         return None
     for name in state:
-        module = name.removesuffix(EXTRA_STATE)
-        is_stored = name.endswith(EXTRA_STATE) and f"{module}vectors" in state
-        if is_stored and _metadata(state[name])["vectors"] == source:
+        if not name.endswith(EXTRA_STATE):
+            continue
+        module = name.removesuffix(EXTRA_STATE)  # such as "embedder."
+        if f"{module}vectors" not in state:
+            continue  # a module of another kind, or vectors that are not stored
+        if _metadata(state[name])["vectors"] == source:
             return WordTable(
                 keys=state[f"{module}keys"],
                 vectors=state[f"{module}vectors"],
@@ -212,8 +229,13 @@ def _archived_table(folder: str | PathLike[str] | None, source: str) -> WordTabl
 
 
 def _metadata(state: Any) -> dict[str, str]:
-    """Reads what `get_extra_state` returned. Raises `ConfigurationError` if it is not that."""
-    metadata = json_from_tensor(state, _WHAT)
+    """
+    Reads the extra state of a `WordVectorsEmbedder`: its vectors, digest and version. Raises
+    `ConfigurationError` if it has other entries.
+    """
+    metadata = json_from_tensor(state, _METADATA_NAME)
     if not isinstance(metadata, dict) or set(metadata) != {"vectors", "digest", "version"}:
-        raise ConfigurationError(f"{_WHAT}: expected vectors, digest, version, got {metadata!r}")
+        raise ConfigurationError(
+            f"{_METADATA_NAME}: expected vectors, digest, version, got {metadata!r}"
+        )
     return metadata

@@ -45,7 +45,8 @@ class VariationalBiLstm(SizedEncoder):
                 "variational_bilstm: hidden_sizes: expected the size of each layer, got "
                 f"{hidden_sizes}"
             )
-        super().__init__(input_size, 2 * hidden_sizes[-1], is_bidirectional=True)
+        output_dim = 2 * hidden_sizes[-1]  # both directions of the last layer
+        super().__init__(input_size, output_dim, is_bidirectional=True)
         self.dropout = InputVariationalDropout(dropout)
         self.recurrent_dropout = recurrent_dropout
         self.layers = nn.ModuleList()
@@ -56,7 +57,10 @@ class VariationalBiLstm(SizedEncoder):
             layer_input_size = 2 * hidden_size  # both directions of this layer
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
-        """Returns shape (batch, time, output_dim), zeros at padding after the words."""
+        """
+        Encodes sentences of shape (batch, time, input_size) with the padding after the words.
+        Returns shape (batch, time, output_dim), zeros at padding.
+        """
         recurrent_dropout = 0.0
         if self.training:
             recurrent_dropout = self.recurrent_dropout
@@ -84,10 +88,14 @@ class BidirectionalGru(SizedEncoder):
     """
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
-        super().__init__(input_size, 2 * hidden_size, is_bidirectional=True)
-        # The parameters have the names of AllenNLP's encoder.
+        output_dim = 2 * hidden_size  # both directions
+        super().__init__(input_size, output_dim, is_bidirectional=True)
+        # AllenNLP's encoder has the same name for it, so its weights can be loaded.
         self._module = nn.GRU(input_size, hidden_size, bidirectional=True)
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
-        """Returns shape (batch, time, output_dim), zeros at padding after the words."""
+        """
+        Encodes sentences of shape (batch, time, input_size) with the padding after the words.
+        Returns shape (batch, time, output_dim), zeros at padding.
+        """
         return read_both_ways(self._module, inputs, mask)

@@ -72,7 +72,8 @@ class CharacterCnn(TokenEmbedder):
         self.activation = activation or Activation.by_name("relu")()
         self.dropout = Dropout(dropout)
         self._output_dim = num_filters * len(widths)
-        # Slots for the widest filter after the longest word, and one more.
+        # The slots of padding after the longest word. `convolve_by_length` is fastest if there are
+        # more of them than the widest filter covers.
         self._padding = max(widths) + 1
 
     @overrides
@@ -89,12 +90,13 @@ class CharacterCnn(TokenEmbedder):
         words, word_of_token = unique_rows(token_characters.flatten(0, -2))
         padded = nn.functional.pad(words, (0, self._padding))
         filters = cast("Sequence[nn.Conv1d]", self.convolutions)
+        # The maxima are in the order of the words' lengths.
         # Shapes: (distinct words, output_dim), (distinct words,)
-        maxima, order = convolve_by_length(padded, self._embed, filters)
-        has_characters = (words != 0).any(dim=1)
-        features = self.activation(maxima) * has_characters[order, None]
-        in_order_of_words = features[order.argsort()]
-        vectors = nn.functional.embedding(word_of_token, in_order_of_words)
+        maxima, word_of_row = convolve_by_length(padded, self._embed, filters)
+        features = self.activation(maxima)[word_of_row.argsort()]  # in the order of `words` again
+        has_characters = (words != 0).any(dim=1, keepdim=True)
+        # Shape: (tokens, output_dim)
+        vectors = nn.functional.embedding(word_of_token, weight=features * has_characters)
         return vectors.view(*token_characters.shape[:-1], self._output_dim)
 
     def _embed(self, words: Tensor) -> Tensor:

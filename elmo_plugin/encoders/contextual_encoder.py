@@ -78,7 +78,7 @@ class ContextualEncoder(nn.Module, Registrable):
             self.dropout = InputVariationalDropout(dropout)
         else:
             self.dropout = Dropout(dropout)
-        dim = self.get_embedding_dim()
+        dim = self.get_embedding_dim()  # of the vectors, after each of the steps that follow
         if dim == 0:
             raise ConfigurationError(
                 "contextual_encoder: nothing embeds the words: add word vectors, characters or "
@@ -115,12 +115,14 @@ class ContextualEncoder(nn.Module, Registrable):
         self, tokens: TextFieldTensors, features: Tensor | None = None, num_wrapping_dims: int = 0
     ) -> tuple[Tensor, Tensor, BoolTensor]:
         """
-        Does what `forward` does, for models that also need the words without their context. Returns
-        the encoded words, the embedded words after dropout, of shape (batch, ..., time,
-        embedding_dim), and the mask.
+        Encodes each sentence of a text field separately, for models that also need the words
+        without their context. Takes the arguments of `forward`. Returns the encoded words,
+        shape (batch, ..., time, output_dim); the embedded words after dropout, shape (batch, ...,
+        time, embedding_dim); and the mask of the words, shape (batch, ..., time).
         """
         mask = get_text_field_mask(tokens, num_wrapping_dims)  # Shape: (batch, ..., time)
-        # From here on all tensors have the shape (sentences, time, ...).
+        # Within the encoder, all sentences are in one dimension: (sentences, time, ...).
+        flat_mask = mask.flatten(0, num_wrapping_dims)
         tokens = _flatten_wrapping_dims(tokens, num_wrapping_dims)
         layers = None  # of the biLM, shape (num_layers, sentences, time, dim)
         if self.elmo is not None:
@@ -129,22 +131,24 @@ class ContextualEncoder(nn.Module, Registrable):
         encoded = embedded
         if self.feedforward is not None:
             encoded = self.feedforward(embedded)
-        if self.feature_dim or features is not None:
-            features = self._checked_features(features, mask).flatten(0, num_wrapping_dims)
-            encoded = torch.cat([encoded, features], dim=-1)
+        if self.feature_dim > 0 or features is not None:
+            checked = self._checked_features(features, mask)
+            encoded = torch.cat([encoded, checked.flatten(0, num_wrapping_dims)], dim=-1)
         if self.encoder is not None:
-            encoded = self.encoder(encoded, mask.flatten(0, num_wrapping_dims))
+            encoded = self.encoder(encoded, flat_mask)
         if self.elmo is not None and "output" in self.elmo.mixes:
-            encoded = torch.cat([encoded, self.elmo.mixes["output"](layers)], dim=-1)
-        sentences = mask.shape[:-1]  # (batch, ...)
-        encoded = encoded.unflatten(0, sentences)  # Shape: (batch, ..., time, output_dim)
-        embedded = embedded.unflatten(0, sentences)  # Shape: (batch, ..., time, embedding_dim)
+            elmo = self.elmo.mixes["output"](layers)
+            encoded = torch.cat([encoded, elmo], dim=-1)
+        wrapping_dims = mask.shape[:-1]  # (batch, ...)
+        encoded = encoded.unflatten(0, wrapping_dims)  # Shape: (batch, ..., time, output_dim)
+        embedded = embedded.unflatten(0, wrapping_dims)  # Shape: (batch, ..., time, embedding_dim)
         return encoded, embedded, mask
 
     def _embed(self, tokens: TextFieldTensors, layers: Tensor | None) -> Tensor:
         """
         Returns the embedded words after dropout, shape (sentences, time, embedding_dim). `layers`
-        are the biLM's, `None` without ELMo.
+        are all layers of the biLM, shape (num_layers, sentences, time, dim), or `None` without
+        ELMo.
         """
         vectors = []
         if self.elmo is not None:
@@ -152,19 +156,20 @@ class ContextualEncoder(nn.Module, Registrable):
                 vectors.append(self.elmo.mixes["input"](layers))
             # AllenNLP's embedder refuses the tensors of an indexer that it does not embed.
             tokens = {name: tensors for name, tensors in tokens.items() if name != ELMO}
-        if self.text_field_embedder.get_output_dim():
+        has_word_embedders = self.text_field_embedder.get_output_dim() > 0
+        if has_word_embedders:
             vectors.append(self.text_field_embedder(tokens))
         concatenated = torch.cat(vectors, dim=-1)
         return self.dropout(concatenated)
 
     def encode_together(self, texts: Sequence[TextFieldTensors]) -> list[tuple[Tensor, BoolTensor]]:
         """
-        Returns what `forward` does for each of several text fields of the same batch, such as
-        premises and hypotheses.
+        Encodes several text fields of the same batch, such as premises and hypotheses. Returns for
+        each of them the vectors, shape (batch, time, output_dim), and the mask of the words.
 
-        Texts of similar length are encoded as one large batch. If one is more than
-        `MAX_LENGTH_RATIO` times as long as another, like a paragraph and a question, each is
-        encoded separately, because most of the large batch would be padding.
+        Text fields of similar length are encoded as one large batch, for speed. If one is more than
+        `MAX_LENGTH_RATIO` times as long as another, like paragraphs and questions, each is encoded
+        separately, because most of the large batch would be padding.
         """
         masks = [get_text_field_mask(text) for text in texts]
         lengths = [mask.size(1) for mask in masks]
@@ -194,7 +199,10 @@ class ContextualEncoder(nn.Module, Registrable):
         return self.elmo.output_dim
 
     def _checked_features(self, features: Tensor | None, mask: BoolTensor) -> Tensor:
-        """Returns the features. Raises `ConfigurationError` if they have another shape."""
+        """
+        Returns the features. Raises `ConfigurationError` unless they have the shape (batch, ...,
+        time, feature_dim), in which `mask` has all dimensions but the last.
+        """
         expected = (*mask.shape, self.feature_dim)
         if features is None or features.shape != expected:
             actual = "none"
@@ -207,7 +215,10 @@ class ContextualEncoder(nn.Module, Registrable):
 
 
 def _character_ids(tokens: TextFieldTensors) -> Tensor:
-    """Returns ELMo's character ids. Raises `ConfigurationError` if they are not indexed."""
+    """
+    Returns the character ids that ELMo reads. Raises `ConfigurationError` if the text field was not
+    indexed by ELMo's token indexer.
+    """
     if "elmo_tokens" not in tokens.get(ELMO, {}):
         raise ConfigurationError(
             f"contextual_encoder: elmo needs a token indexer {ELMO!r} of type 'elmo', but the "
@@ -217,7 +228,10 @@ def _character_ids(tokens: TextFieldTensors) -> Tensor:
 
 
 def _flatten_wrapping_dims(text: TextFieldTensors, num_wrapping_dims: int) -> TextFieldTensors:
-    """Makes one dimension of the batch and the dimensions between it and time."""
+    """
+    Returns a text field whose tensors have one dimension of sentences, shape (sentences, time,
+    ...), instead of a batch and further wrapping dimensions, shape (batch, ..., time, ...).
+    """
     if num_wrapping_dims == 0:
         return text
 
@@ -248,19 +262,19 @@ def slice_wrapping_dim(
     text: TextFieldTensors, starts: Sequence[int], length: int
 ) -> TextFieldTensors:
     """
-    Takes a window of each list of text fields, such as the sentences of each document. The window
-    begins at the text whose number is in `starts` and has `length` texts, or as many as there are.
-    The tensors have the shape (batch, texts, time, ...), and the result (batch, length, time, ...).
+    Takes some consecutive texts of each list of text fields, such as some sentences of each
+    document: `length` texts, or as many as there are, from the one whose number is in `starts`. The
+    tensors have the shape (batch, texts, time, ...), and the result (batch, length, time, ...).
     """
 
-    def windows(tensor: Tensor) -> Tensor:
-        """Returns the windows of one tensor."""
+    def slice_lists(tensor: Tensor) -> Tensor:
+        """Returns the texts that are taken, of one tensor of the text field."""
         parts = []
-        for row, start in zip(tensor, starts, strict=True):
-            parts.append(row[start : start + length])
+        for texts, start in zip(tensor, starts, strict=True):
+            parts.append(texts[start : start + length])
         return torch.stack(parts)
 
-    return map_text_fields(windows, text)
+    return map_text_fields(slice_lists, text)
 
 
 def take_rows(text: TextFieldTensors, rows: Sequence[int]) -> TextFieldTensors:
@@ -278,12 +292,13 @@ def _concatenate(*tensors: Tensor) -> Tensor:
     zeros at the end to the size of the largest.
     """
     batch_sizes = [tensor.size(0) for tensor in tensors]
-    shapes = [tensor.shape[1:] for tensor in tensors]
-    largest = [max(sizes) for sizes in zip(*shapes, strict=True)]
+    other_sizes = [tensor.shape[1:] for tensor in tensors]
+    largest = [max(sizes) for sizes in zip(*other_sizes, strict=True)]
     result = tensors[0].new_zeros(sum(batch_sizes), *largest)
-    for tensor, rows in zip(tensors, result.split(batch_sizes), strict=True):
-        filled = tuple(slice(0, size) for size in tensor.shape)
-        rows[filled] = tensor
+    views = result.split(batch_sizes)  # the rows of each tensor
+    for tensor, view in zip(tensors, views, strict=True):
+        without_padding = tuple(slice(0, size) for size in tensor.shape)
+        view[without_padding] = tensor
     return result
 
 

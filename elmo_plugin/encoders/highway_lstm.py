@@ -55,10 +55,11 @@ class HighwayLstmRecurrence(Function):
         """
         dim = weight.size(1)
         dtype = autocast_dtype(weight)
+        # One sigmoid activates all five gates, because tanh(g) = 2 sigmoid(2 g) - 1.
         transposed = double_g_and_transpose(weight, activations).to(dtype)
         cells, tanh_cells, hidden = activations.new_empty(3, len(activations), dim)
-        cells[: batch_sizes[0]] = 0
-        # Views of the rows of each time step.
+        cells[: batch_sizes[0]] = 0  # no cell comes before the first time step
+        # Views of the rows of each time step; `gates` are the first five, without `u`.
         gates = activations[:, : 5 * dim].split(batch_sizes)
         i, f, g, o, r, u = [columns.split(batch_sizes) for columns in activations.chunk(6, dim=1)]
         c = cells.split(batch_sizes)
@@ -74,6 +75,7 @@ class HighwayLstmRecurrence(Function):
             # Adds i * tanh(g), which is i * (2 sigmoid(2g) - 1); g has been doubled.
             c[t].sub_(i[t]).addcmul_(i[t], g[t], value=2)
             torch.tanh(c[t], out=tanh_c[t])
+            # The highway: r * (o * tanh(c)) + (1 - r) * u.
             torch.lerp(u[t], o[t] * tanh_c[t], r[t], out=h[t])
             if dropout_mask is not None:
                 h[t].mul_(dropout_mask[:size])
@@ -86,9 +88,10 @@ class HighwayLstmRecurrence(Function):
     @first_derivative_only
     def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
         """
-        Multiplies derivatives by gradients: dc_t/di, dc_t/df and dc_t/dg by the gradient of c_t,
-        dh_t/do and dh_t/dr by the gradient of h_t. The derivatives are computed for all rows at
-        once; the loop, from the last time step to the first, computes the gradients.
+        Returns the gradients of the activations and the weight. Multiplies derivatives by
+        gradients: dc_t/di, dc_t/df and dc_t/dg by the gradient of c_t, dh_t/do and dh_t/dr by the
+        gradient of h_t. The derivatives are computed for all rows at once; the loop, from the last
+        time step to the first, computes the gradients.
         """
         weight, activations, cells, tanh_cells, hidden, dropout_mask = ctx.saved_tensors
         batch_sizes = ctx.batch_sizes
@@ -151,21 +154,27 @@ class HighwayLstmLayer(nn.Module):
         for linear in (self.input_linearity, self.state_linearity):
             block_orthogonal(linear.weight.data, [hidden_size, linear.in_features])
         nn.init.zeros_(self.state_linearity.bias)
-        nn.init.ones_(self.state_linearity.bias[hidden_size : 2 * hidden_size])
+        forget_bias = self.state_linearity.bias[hidden_size : 2 * hidden_size]
+        nn.init.ones_(forget_bias)
 
     def forward(self, rows: Tensor, batch_sizes: list[int]) -> Tensor:
-        """Returns shape (rows, hidden_size) for packed rows of shape (rows, input_size)."""
-        weight = self.state_linearity.weight  # Shape: (5 * hidden_size, hidden_size)
-        hidden_size = weight.size(1)
+        """
+        Returns the hidden states, shape (rows, hidden_size), of packed rows, shape (rows,
+        input_size), in the order in which they are read. `batch_sizes` are the numbers of rows of
+        each time step.
+        """
+        recurrent_weight = self.state_linearity.weight  # Shape: (5 * hidden_size, hidden_size)
+        hidden_size = recurrent_weight.size(1)
         rate = 0.0
         if self.training:
             rate = self.recurrent_dropout
-        mask = draw_mask(rows, rate, batch_sizes[0], hidden_size)
+        num_sentences = batch_sizes[0]
+        dropout_mask = draw_mask(rows, rate, num_sentences, hidden_size)
         # The highway connection's part, the last of six, has no bias.
         biases = nn.functional.pad(self.state_linearity.bias, (0, hidden_size))
         # Shape: (rows, 6 * hidden_size)
         activations = InputProduct.apply(rows, self.input_linearity.weight, biases)
-        return HighwayLstmRecurrence.apply(activations, weight, batch_sizes, mask)
+        return HighwayLstmRecurrence.apply(activations, recurrent_weight, batch_sizes, dropout_mask)
 
 
 @Seq2SeqEncoder.register("highway_lstm")
@@ -200,20 +209,24 @@ class HighwayLstm(SizedEncoder):
         super().__init__(input_size, hidden_size, is_bidirectional=False)
         check_at_least("highway_lstm: num_layers", num_layers, error=ConfigurationError)
         self.layers = nn.ModuleList()
-        for number in range(num_layers):
-            layer_input_size = hidden_size if number > 0 else input_size
+        layer_input_size = input_size
+        for _ in range(num_layers):
             layer = HighwayLstmLayer(layer_input_size, hidden_size, recurrent_dropout)
             self.layers.append(layer)
+            layer_input_size = hidden_size
 
     def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
-        """Returns shape (batch, time, hidden_size), zeros at padding after the words."""
+        """
+        Encodes sentences of shape (batch, time, input_size) with the padding after the words.
+        Returns shape (batch, time, hidden_size), zeros at padding.
+        """
         packed = pack_rows(self, inputs, mask)
         outputs = packed.rows.new_zeros(*mask.shape, self.get_output_dim())
-        if not packed.batch_sizes:
+        if not packed.batch_sizes:  # no sentence has a word
             return outputs
         rows = packed.rows
         for number, layer in enumerate(self.layers):
-            if number > 0:  # a layer in the other direction reads the same rows in another order
+            if number > 0:  # each layer reads in the other direction than the layer before
                 rows = rows[packed.reverse]
             rows = layer(rows, packed.batch_sizes)  # Shape: (rows, hidden_size)
         ends_backward = len(self.layers) % 2 == 0
@@ -227,6 +240,7 @@ class HighwayLstm(SizedEncoder):
         theirs = f"{prefix}_module.layer_"
         for name in list(state_dict):
             if name.startswith(theirs):
+                # Such as "0.cell.input_linearity.weight".
                 number, parameter = name.removeprefix(theirs).split(".cell.")
                 state_dict[f"{prefix}layers.{number}.{parameter}"] = state_dict.pop(name)
         super()._load_from_state_dict(state_dict, prefix, *args)

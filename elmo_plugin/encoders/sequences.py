@@ -11,8 +11,9 @@ from torch import BoolTensor, Tensor
 
 def masked_attention(similarity: Tensor, values: Tensor, mask: BoolTensor) -> Tensor:
     """
-    Returns the mean of the values for each query, shape (batch, queries, dim), weighted by the
-    softmax of their similarity to it, shape (batch, queries, values). Masks are false at padding.
+    Returns for each query a mean of the values, shape (batch, queries, dim). Its weights are the
+    softmax of the values' similarity to the query, shape (batch, queries, values). The values have
+    the shape (batch, values, dim); their mask, shape (batch, values), is false at padding.
     """
     # Without `memory_efficient`, AllenNLP's softmax gives all weight to padding if every similarity
     # is far below zero.
@@ -23,9 +24,10 @@ def biattention(
     first: Tensor, second: Tensor, first_mask: BoolTensor, second_mask: BoolTensor
 ) -> tuple[Tensor, Tensor]:
     """
-    Attends from each of two sequences to the other, with the dot product as similarity (Chen et
-    al., 2017, equations 11 to 13). Returns the attended vectors of `second` for the words of
-    `first`, in the shape of `first`, (batch, time, dim), and the other way round.
+    Attends from each of two sequences, shape (batch, time, dim), to the other, with the dot product
+    as similarity (Chen et al., 2017, equations 11 to 13). Returns two tensors: for each word of
+    `first` a mean of the vectors in `second`, in the shape of `first`; and for each word of
+    `second` a mean of the vectors in `first`.
     """
     similarity = first @ second.transpose(1, 2)  # Shape: (batch, time of first, time of second)
     for_first = masked_attention(similarity, second, second_mask)
@@ -51,34 +53,35 @@ def pool(vectors: Tensor, scores: Tensor, mask: BoolTensor) -> Tensor:
     result the shape (batch, 4 * dim).
     """
     padding = ~mask.unsqueeze(-1)
-    # For the same reason as in `masked_attention`.
+    num_words = mask.sum(dim=1, keepdim=True)
+    maximum = vectors.masked_fill(padding, -torch.inf).amax(dim=1)
+    mean = vectors.masked_fill(padding, 0.0).sum(dim=1) / num_words
+    minimum = vectors.masked_fill(padding, torch.inf).amin(dim=1)
+    # Without `memory_efficient`, AllenNLP's softmax gives all weight to padding if every score is
+    # far below zero.
     weights = masked_softmax(scores, mask, memory_efficient=True)
-    pooled = [
-        vectors.masked_fill(padding, -torch.inf).amax(dim=1),
-        vectors.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True),
-        vectors.masked_fill(padding, torch.inf).amin(dim=1),
-        (weights.unsqueeze(-1) * vectors).sum(dim=1),
-    ]
-    return torch.cat(pooled, dim=-1)
+    weighted_mean = (weights.unsqueeze(-1) * vectors).sum(dim=1)
+    return torch.cat([maximum, mean, minimum, weighted_mean], dim=-1)
 
 
 def bio_transitions(tags: Sequence[str]) -> tuple[Tensor, Tensor]:
     """
-    Returns the transitions and starts that `viterbi` takes for BIO tags, shapes (tags, tags) and
-    (tags,): zero where a tag may follow another, or may be the first one, and minus infinity where
-    it may not. `I-X` may follow only `B-X` and `I-X`.
+    Returns the scores of transitions between BIO tags, shape (tags, tags), from the tag of the row
+    to the tag of the column, and of first tags, shape (tags,), as `viterbi` takes them. They are
+    zero where a tag may follow another, or may be the first one, and minus infinity where it may
+    not. `I-X` may follow only `B-X` and `I-X`.
     """
-    penalties = torch.zeros(len(tags), len(tags))
+    transitions = torch.zeros(len(tags), len(tags))
     start = torch.zeros(len(tags))
     for column, tag in enumerate(tags):
         if not tag.startswith("I-"):
             continue  # `O` and `B-X` may follow any tag, and may be the first
         label = tag.removeprefix("I-")
         start[column] = -torch.inf
-        for row, before in enumerate(tags):
-            if before not in (f"B-{label}", f"I-{label}"):
-                penalties[row, column] = -torch.inf
-    return penalties, start
+        for row, tag_before in enumerate(tags):
+            if tag_before not in (f"B-{label}", f"I-{label}"):
+                transitions[row, column] = -torch.inf
+    return transitions, start
 
 
 @torch.no_grad()
@@ -88,13 +91,13 @@ def viterbi(
     """
     Returns the tags of the words of each sentence: the sequence with the largest sum of `logits`,
     shape (batch, time, tags), `transitions` from one tag to the next, shape (tags, tags), `start`
-    for the first tag and `end` for the last, both of shape (tags,). In `mask`, the words come
-    before the padding.
+    for the first tag and, if given, `end` for the last, both of shape (tags,). In `mask`, the words
+    come before the padding.
     """
     # The score of the best sequence that ends in each tag, shape (batch, tags).
     score = start + logits[:, 0]
     same_tag = torch.arange(logits.size(2), device=logits.device)
-    best_previous = []
+    best_previous = []  # for each later time step, the best tag before each tag
     for time in range(1, logits.size(1)):
         # For each tag, the best score with which it can be reached, and the tag before it.
         best, previous = (score.unsqueeze(2) + transitions).max(dim=1)  # Shapes: (batch, tags)

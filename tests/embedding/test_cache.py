@@ -164,7 +164,8 @@ def test_an_embedders_cache_is_made_from_the_configuration(
             {"type": "memory", "dtype": "float64"},
             "dtype: expected one of float32, float16, got 'float64'",
         ),
-        ({"type": "memory", "max_gb": 0}, "expected a positive, finite number, got 0"),
+        ({"type": "memory", "max_gb": 0}, "expected 0 < max_gb < 1000000, got 0"),
+        ({"type": "memory", "max_gb": 1e6}, "expected 0 < max_gb < 1000000, got 1000000"),
         ({"type": "sqlite"}, "path"),
     ],
 )

@@ -39,6 +39,12 @@ def test_the_mixed_layers_of_both_placements_are_read(bilm_files: dict[str, str]
     assert_is(at_output, "output", [2, 0], [0.9, 0.1], -2.0)
 
 
+def test_the_mixed_layers_of_an_elmo_outside_a_model_are_read(bilm_files: dict[str, str]) -> None:
+    elmo = ContextualElmo(bilm_files, output=ElmoPlacement(layers=[2, 0]))
+    (mix,) = read_layer_weights(elmo.state_dict())
+    assert_is(mix, "output", [2, 0], [0.5, 0.5], 1.0)
+
+
 def test_placements_of_the_same_kind_are_named_after_their_modules(
     bilm_files: dict[str, str],
 ) -> None:

@@ -43,6 +43,11 @@ def test_trailing_spaces_are_ignored(tmp_path: Path) -> None:
     assert vector(read_text_table(str(tmp_path / "fasttext.vec")), "play") == [3, 4]
 
 
+def test_a_file_may_have_fewer_words_than_dimensions(tmp_path: Path) -> None:
+    (tmp_path / "few.vec").write_text("2 3\nthe 1 2 3\nplay 4 5 6\n")
+    assert vector(read_text_table(str(tmp_path / "few.vec")), "play") == [4, 5, 6]
+
+
 def test_a_repeated_word_keeps_its_first_vector(tmp_path: Path) -> None:
     (tmp_path / "twice.txt").write_text("the 1 2\nthe 3 4\n")
     assert read_text_table(str(tmp_path / "twice.txt")).vectors.tolist() == [[1, 2]]
