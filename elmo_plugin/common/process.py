@@ -91,9 +91,12 @@ def get_device(name: "str | int | torch.device") -> "torch.device":
 
 
 def cuda_number(name: str) -> int:
-    """Returns the number of a device for AllenNLP: -1 for the CPU. Raises as `get_device` does."""
+    """
+    Returns a device as AllenNLP's option `cuda_device`: the number of a GPU, or -1 for the CPU.
+    Raises `BiLmError` if there is no such device on this machine.
+    """
     device = get_device(name)
-    if device.index is None:
+    if device.type != "cuda":
         return -1
     return device.index
 
