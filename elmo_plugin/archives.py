@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state
 from elmo_plugin.common.bundled import archive_path
-from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_if_sigterm
+from elmo_plugin.common.errors import NEEDS_ALLENNLP, is_lack_of_memory, raise_if_sigterm
 from elmo_plugin.common.files import PARTS, atomic_write, temporary_folder, write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -427,15 +427,16 @@ def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
 @contextmanager
 def naming_archive(name: str) -> Iterator[None]:
     """
-    Turns any error of making a model into a `BiLmError` of one line that names the archive. A lack
-    of memory is not the archive's fault, and passes unchanged.
+    Turns any error of the block, which makes a model or a predictor of an archive, into a
+    `BiLmError` of one line that names the archive. A lack of memory, of the machine or of a GPU, is
+    not the archive's fault, and passes unchanged.
     """
     try:
         yield
-    except MemoryError:
-        raise
     except Exception as error:  # damage can make AllenNLP and torch raise anything
         raise_if_sigterm(error)
+        if is_lack_of_memory(error):
+            raise
         message = " ".join(str(error).split()) or type(error).__name__
         if name not in message:
             message = f"{name}: {message}"
