@@ -70,13 +70,24 @@ def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
             for path, temporary in zip(paths, temporaries, strict=True):
                 _move(temporary, path)
     except OSError as error:
-        # Only errors of writing are changed; errors of files that the block reads are not ours. The
-        # names of temporary folders begin like this.
-        names_temporary = f".{paths[0].name}." in str(error.filename)
-        if names_temporary or error.errno in _OF_WRITING:
-            message = f"could not write {paths[0]}: {reason(error)}"
-            raise type(error)(error.errno, message) from error
-        raise
+        written = _file_not_written(error, paths)
+        if written is None:
+            raise
+        message = f"could not write {written}: {reason(error)}"
+        raise type(error)(error.errno, message) from error
+
+
+def _file_not_written(error: OSError, paths: Sequence[Path]) -> Path | None:
+    """
+    Returns which of the files an error kept from being written, or `None` if the error is about
+    something else, such as a file that the block reads.
+    """
+    for path in paths:
+        if f".{path.name}." in str(error.filename):  # the name of a temporary folder begins so
+            return path
+    if error.errno in _OF_WRITING:
+        return paths[0]  # any of them: the error does not say which
+    return None
 
 
 def _move(temporary: Path, path: Path) -> None:

@@ -97,6 +97,19 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_else(tmp_path: Pat
     assert list(tmp_path.iterdir()) == [tmp_path / "file.txt"]
 
 
+def test_an_error_names_the_one_of_several_files_that_could_not_be_written(tmp_path: Path) -> None:
+    paths = [tmp_path / "first.txt", tmp_path / "second.txt"]
+    for path in paths:
+        with pytest.raises(FileExistsError) as raised, atomic_write_all(paths) as temporaries:
+            temporaries[paths.index(path)].mkdir()
+            temporaries[paths.index(path)].mkdir()
+        assert f"could not write {path}: " in str(raised.value)
+    with pytest.raises(FileNotFoundError) as raised, atomic_write_all(paths):
+        (tmp_path / "input.txt").read_text()
+    assert raised.value.filename == str(tmp_path / "input.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_leftovers_of_a_killed_process_are_removed_by_the_next_call(
     tmp_path: Path,
 ) -> None:
