@@ -140,9 +140,8 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
     Yields a new folder among the system's temporary files, and removes it afterwards. Also removes
     those with this prefix that killed processes of this user have left.
     """
-    if fcntl is not None:
-        for leftover in Path(tempfile.gettempdir()).glob(f"{escape(prefix)}????????"):
-            _remove_unlocked(leftover)
+    for leftover in Path(tempfile.gettempdir()).glob(f"{escape(prefix)}????????"):
+        _remove_unlocked(leftover)
     with (
         tempfile.TemporaryDirectory(prefix=prefix) as folder,
         _locked_folder(Path(folder), wait=True),
@@ -165,23 +164,27 @@ def _remove_unlocked(folder: Path) -> None:
 @contextmanager
 def _locked_folder(folder: Path, wait: bool) -> Iterator[None]:
     """
-    Locks a folder while the block runs. The system unlocks it if the process is killed. If another
-    process holds it, waits or raises `OSError`.
+    Locks a folder while the block runs. The system unlocks it if the process is killed.
+
+    With `wait`, waits while another process holds the lock; where there are no locks, the block
+    runs without one. Without `wait`, raises `OSError` in both cases: the folder may be in use.
     """
     if fcntl is None:
+        if not wait:
+            raise OSError(errno.ENOLCK, "this system has no locks of folders", str(folder))
         yield
         return
     descriptor = os.open(folder, os.O_RDONLY)
     mode = fcntl.LOCK_EX
     if not wait:
-        mode |= fcntl.LOCK_NB
+        mode |= fcntl.LOCK_NB  # fails at once
     try:
         try:
             fcntl.flock(descriptor, mode)
         except OSError:
-            # Waiting fails only if the file system lacks locks; then the block runs without one.
             if not wait:
                 raise
+            # Waiting fails only if the file system has no locks.
         yield
     finally:
         os.close(descriptor)

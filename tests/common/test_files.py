@@ -12,8 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from elmo_plugin.common import files
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import atomic_write, atomic_write_all, check_outputs, write_json
+from elmo_plugin.common.files import (
+    atomic_write,
+    atomic_write_all,
+    check_outputs,
+    temporary_folder,
+    write_json,
+)
 
 STDOUT = """
 import sys
@@ -131,3 +138,18 @@ def test_leftovers_of_a_killed_process_are_removed_by_the_next_call(
     with atomic_write(tmp_path / "p") as temporary:
         temporary.touch()
     assert {path.name for path in tmp_path.glob(".p.*")} == {".p.settings", ".p.project1"}
+
+
+def test_without_locks_no_folder_is_taken_for_a_leftover(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "fcntl", None)
+    monkeypatch.setattr(files, "_SECONDS_TO_LOCK", -1)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with atomic_write(tmp_path / "a.txt") as first:
+        first.write_text("first")
+        with atomic_write(tmp_path / "a.txt") as second:
+            second.write_text("second")
+    assert (tmp_path / "a.txt").read_text() == "first"
+    with temporary_folder("elmo_test_") as folder, temporary_folder("elmo_test_"):
+        assert folder.is_dir()
