@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
+from glob import escape
 from pathlib import Path
 from shutil import rmtree
 
@@ -39,7 +40,7 @@ def unfinished_folder(output: Path, parts: str) -> Iterator[Path]:
         with locked(folder.with_name(f".{folder.name}.lock"), timeout=0):
             folder.mkdir(exist_ok=True)
             remove_leftovers(folder, "*")
-            _check_content(folder, (parts, DESCRIPTION, output.name))
+            _check_content(folder, (parts, DESCRIPTION, escape(output.name)))
             is_done = False
             try:
                 yield folder
