@@ -24,7 +24,7 @@ class BundledModel(NamedTuple):
 
     path: in `BUNDLED`
     about: what it does or is
-    score: on the data that its README.md names; empty for a biLM and for word vectors
+    score: on the data in its README.md; empty for a biLM and for word vectors
     licence: the model's, and its training data's
     predicates: for semantic roles, the name of the model that finds the predicates; else empty
     trained_on: its training data in a few words
