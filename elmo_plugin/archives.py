@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state
 from elmo_plugin.common.bundled import archive_path
-from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_if_sigterm
+from elmo_plugin.common.errors import NEEDS_ALLENNLP, is_lack_of_memory, raise_if_sigterm
 from elmo_plugin.common.files import PARTS, atomic_write, temporary_folder, write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -72,7 +72,8 @@ need none of them, so they are ignored in archives that were made before.
 GONE_READER_VALUES = {"source_encoding": ("auto", "IO", "mixed")}
 """Values of options of `ner_conll2003` that were removed with them."""
 
-# Importing plugins changes `sys.path` for a moment.
+# Held while plugins are imported, as `sys.path` is changed for a moment. A plugin may itself load a
+# model, and so import plugins in the same thread.
 _importing = RLock()
 TRUST = "use --trust (trust=True) if you trust this archive"
 
@@ -87,8 +88,8 @@ class TrainedMix(NamedTuple):
 
 def import_all_plugins(subject: str) -> None:
     """
-    Registers this package's classes, then the classes of the user's plugins. Raises `BiLmError`,
-    beginning with `subject`, if AllenNLP is not installed.
+    Registers this package's classes, then the classes of the user's plugins. Raises `BiLmError` if
+    AllenNLP is not installed: the message says that `subject` needs it.
     """
     try:
         import_module("allennlp.models")  # it needs most of AllenNLP's dependencies
@@ -132,17 +133,18 @@ def load_archive(
     Raises `BiLmError`, naming the archive, if it is damaged, names code or files, or cannot be
     loaded.
     """
-    import_all_plugins("a trained model")
+    import_all_plugins(subject="a trained model")
     from allennlp.common.meta import META_NAME, Meta
     from allennlp.common.params import Params, parse_overrides, with_overrides
     from allennlp.models import Archive, archival
 
-    with _folder(path) as (folder, name), naming_archive(name):
+    with _unpacked(path) as (folder, name), naming_archive(name):
         config = _read_config(folder, name)
         # An archive without weights is refused: its biLM would be read from wherever it says.
         weights = find_weights(folder, name)
         if weights_file:
             weights = Path(weights_file)
+        # AllenNLP reads the weights by `torch.load`.
         check_before_load(weights, name)
         if isinstance(overrides, str):
             overrides = parse_overrides(overrides)
@@ -152,8 +154,9 @@ def load_archive(
         if trust:
             logger.warning("%s is trusted: it may run code and read any file", name)
         else:
-            check_config(params.as_dict(quiet=True), name, folder, overrides or {})
+            check_config(params.as_dict(quiet=True), name, folder, overrides)
         with spacy_rules(params, name, trust):
+            # From copies, because AllenNLP removes the parameters that it has read.
             reader, validation_reader = archival._load_dataset_readers(params.duplicate(), folder)
             model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
             check_all_finite(_stored_tensors(model), name)
@@ -165,40 +168,41 @@ def load_archive(
 
 def _stored_tensors(model: "Model") -> Iterator[tuple[str, "Tensor"]]:
     """
-    Yields what a model stores, with names: its parameters, and buffers unless they are derived from
-    options, as forbidden transitions of -inf are. `state_dict` has the same, but reads the bundled
-    biLM once more to leave it out.
+    Yields the names and tensors that a model stores: its parameters and its persistent buffers.
+    Other buffers, such as forbidden transitions with scores of -inf, are derived from options. This
+    is not `model.state_dict()`, because it reads the file of a bundled biLM again,
+    to leave out its weights.
     """
     yield from model.named_parameters()
     for module_name, module in model.named_modules():
         for name, buffer in module.named_buffers(module_name, recurse=False):
-            if name.rpartition(".")[2] not in module._non_persistent_buffers_set:
+            own_name = name.rpartition(".")[2]  # without the names of modules
+            if own_name not in module._non_persistent_buffers_set:
                 yield name, buffer
 
 
 def load_mixes(archive: str | Path, trust: bool = False) -> list[TrainedMix]:
     """
-    Loads a trained model on the CPU, see `load_archive`, and returns its mixes in the order of
-    `read_layer_weights`.
+    Loads a trained model on the CPU, see `load_archive`, and returns its mixes of layers in the
+    order of `read_layer_weights`.
 
-    Raises `BiLmError` as `load_archive` does, or if the model lacks weights of ELMo.
+    Raises `BiLmError` as `load_archive` does, or if the model is without ELMo.
     """
-    import_all_plugins("the mixture of a trained model")
+    import_all_plugins(subject="the mixture of a trained model")
+    # The stored weights show it before the whole model is loaded.
     if not read_layer_weights(read_state(archive)):
         raise BiLmError(f"archive {archive}: expected a model with ELMo")
     model = load_archive(archive, trust=trust).model
-    # The mixes of the model come in the same order as their weights in its state.
-    placements = [found.placement for found in read_layer_weights(model.state_dict())]
-    bilms = []
-    mixes = []
+    bilms_and_mixes = []
     for elmo in model.modules():
         if isinstance(elmo, ElmoRepresentations):
             for mix in elmo.mixes.values():
-                bilms.append(elmo.bilm)
-                mixes.append(cast(LayerMix, mix))
+                bilms_and_mixes.append((elmo.bilm, cast(LayerMix, mix)))
+    # The weights in the model's state have the same order as its modules.
+    layer_weights = read_layer_weights(model.state_dict())
     trained = []
-    for placement, bilm, layer_mix in zip(placements, bilms, mixes, strict=True):
-        trained.append(TrainedMix(placement, bilm, layer_mix))
+    for weights, (bilm, layer_mix) in zip(layer_weights, bilms_and_mixes, strict=True):
+        trained.append(TrainedMix(weights.placement, bilm, layer_mix))
     return trained
 
 
@@ -214,13 +218,13 @@ def find_weights(folder: Path, name: str) -> Path:
 
 
 def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path) -> None:
-    """Writes a model and its configuration as `allennlp train` does."""
+    """Writes a model and its configuration as a `model.tar.gz`, as `allennlp train` does."""
     from allennlp.common.meta import META_NAME, Meta
     from allennlp.models import archive_model
 
     _check_namespaces(model.vocab.get_namespaces())
     with atomic_write(output) as temporary:
-        folder = temporary.parent / PARTS  # on the same disk
+        folder = temporary.parent / PARTS  # removed with its parent
         folder.mkdir()
         write_json(folder / _CONFIG, config)
         Meta.new().to_file(folder / META_NAME)
@@ -231,13 +235,14 @@ def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path)
 
 def _check_namespaces(namespaces: Iterable[str]) -> None:
     """
-    Raises `BiLmError` for a namespace of a vocabulary that is no name of a file: a configuration
-    may give it any name, and AllenNLP writes a file of that name.
+    Raises `BiLmError` if a namespace of a vocabulary is no name of a file. A configuration may give
+    it any name, such as `../x`, and AllenNLP writes a file of that name.
     """
     for namespace in namespaces:
         # By the rules of Windows, both kinds of slashes separate folders, and so does a drive.
         is_name = PureWindowsPath(namespace).name == namespace and "\0" not in namespace
-        if not is_name or namespace.startswith("."):
+        is_hidden = namespace.startswith(".")  # AllenNLP would not read it again
+        if not is_name or is_hidden:
             raise BiLmError(f"the vocabulary's namespace {namespace!r:.100} is no name of a file")
 
 
@@ -246,8 +251,8 @@ def check_config(
 ) -> None:
     """
     Raises `BiLmError`, beginning with `name`, if the configuration of an archive, unpacked in
-    `folder`, names code, or files outside the archive; see `refused`. The caller's own `overrides`
-    may name anything.
+    `folder`, names code, or files outside the archive; see `refused`. `overrides` are already in
+    the configuration. They are the caller's own, so they may name anything.
     """
     from allennlp.common import Params
 
@@ -255,7 +260,9 @@ def check_config(
 
     model = dict(config["model"])
     if model.get("type") == "bilm":
-        model.pop("initial", None)  # its sizes come from the weights
+        # The biLM from which the training started is not read again: `bilm` takes its options from
+        # the weights.
+        model.pop("initial", None)
     overridden = [key.split(".") for key in Params(dict(overrides or {})).as_flat_dict()]
     for keys, reason in refused({**config, "model": model}, folder):
         place = [str(key) for key in keys]
@@ -271,9 +278,9 @@ def check_config(
 @contextmanager
 def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]:
     """
-    Within the block, AllenNLP can safely make the predictor that an archive names: spaCy's rules
-    split words there. Raises `BiLmError` if that predictor reads files or loads other models. With
-    `trust`, nothing is changed or refused.
+    Makes it safe that AllenNLP makes the predictor that an archive names, within the block: spaCy's
+    rules split words there. Raises `BiLmError` if that predictor reads files or loads other models.
+    With `trust`, does nothing.
     """
     from elmo_plugin.config_check import refused_predictor
 
@@ -287,19 +294,24 @@ def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]
             f"{TRUST}"
         )
     # Many predictors split words, for which AllenNLP would load or install a model of spaCy.
-    with spacy_rules(archive.config, "the archive"):
+    with spacy_rules(archive.config, name="the archive"):
         yield
 
 
 @contextmanager
 def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> Iterator[None]:
     """
-    Makes AllenNLP split words by spaCy's rules, within the block. It neither loads nor installs
-    models of spaCy there, but with `trust` it loads those that are installed.
+    Within the block, makes AllenNLP split words by spaCy's rules where `config` names a model of
+    spaCy, because the code of a model runs when it is loaded. With `trust`, AllenNLP loads models
+    that are installed. It never installs one.
+
+    If a model must do more than split words, and is not loaded, AllenNLP gets a `BiLmError` that
+    begins with `name`.
     """
     import spacy
     from spacy import lang
 
+    # spaCy has a module for each language: "en", "de".
     languages = {module.name for module in iter_modules(lang.__path__)}
     # A token indexer with a feature such as "pos_" reads what only a model can find.
     needs_tags = any(
@@ -307,7 +319,7 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
     )
 
     def load(model: str, disable: Sequence[str]) -> Any:
-        """Does what `spacy.load` does, or makes the rules of a language for the model's name."""
+        """Stands for `spacy.load`: returns the rules of the model's language, or the model."""
         is_installed = spacy.util.is_package(model) or Path(model).exists()
         if trust and is_installed:
             return spacy.load(model, disable=disable)
@@ -328,9 +340,12 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
 
 
 def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yields all keys and values of a configuration, with the keys that lead to them."""
+    """
+    Yields each value in a configuration, at any depth, after the keys that lead to it. An object or
+    a list is yielded as a whole, and then each value in it.
+    """
     if isinstance(config, list):
-        config = dict(enumerate(config))
+        config = dict(enumerate(config))  # the place in a list is a key
     if not isinstance(config, Mapping):
         return
     for key, value in config.items():
@@ -340,7 +355,7 @@ def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
 
 
 def _drop_gone_options(reader: dict[str, Any]) -> None:
-    """Removes the options of a dataset reader that version 1.0.0 removed."""
+    """Deletes, from an old archive's dataset reader, the options that version 1.0.0 removed."""
     reader_type: Any = reader.get("type")
     for option in GONE_READER_OPTIONS.get(reader_type, ()):
         reader.pop(option, None)
@@ -362,7 +377,8 @@ def _drop_gone_values(reader: dict[str, Any]) -> None:
 def _read_config(folder: Path, name: str) -> dict[str, Any]:
     """
     Reads the configuration of an archive, without the settings that are of no use to a trained
-    model: caches, initial values, the number of processes, and options that were removed.
+    model: caches, initial values, the number of processes, how the vocabulary was made, and options
+    that were removed from this package.
     """
     config = read_json_object(folder / _CONFIG, f"{name}, its {_CONFIG}")
     model = config.get("model")
@@ -389,8 +405,9 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
 
 def _remove_initial_values_and_cache(part: dict[str, Any]) -> None:
     """
-    Removes, from a part of a model, the options for its initial values, because the archive has its
-    weights, and its cache if that is one of this package's.
+    Removes from a part of a model the options for its initial values, because the archive has its
+    weights. Also removes its `cache` if that is a cache of this package, and no option of the same
+    name of another part.
     """
     for key in _INITIAL_VALUE_OPTIONS:
         part.pop(key, None)
@@ -400,10 +417,13 @@ def _remove_initial_values_and_cache(part: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
+def _unpacked(path: str | Path) -> Iterator[tuple[Path, str]]:
     """
-    Yields the folder with the content of an archive, and the archive's name for messages. Raises
-    `BiLmError` if a folder has a link that leads out of it, or an archive lacks a vocabulary.
+    Yields the folder with the content of an archive, and the archive's name for messages. For the
+    directory of a training, that is the directory itself; else a temporary folder.
+
+    Raises `BiLmError` if a directory has entries of other kinds, or links that lead out of it, or
+    if an archive lacks a vocabulary.
     """
     local = archive_path(path)
     if local.is_dir():
@@ -411,6 +431,7 @@ def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
         files = [local / name for name in (_CONFIG, "meta.json", *WEIGHTS_NAMES)]
         files += (local / "vocabulary").rglob("*")
         check_kinds(local, f"directory {path}")
+        # Through a link, any file of this machine could be read.
         for file in files:
             if not file.resolve().is_relative_to(root):
                 raise BiLmError(f"directory {path}: its {file.name} is a link to {file.resolve()}")
@@ -427,15 +448,16 @@ def _folder(path: str | Path) -> Iterator[tuple[Path, str]]:
 @contextmanager
 def naming_archive(name: str) -> Iterator[None]:
     """
-    Turns any error of making a model into a `BiLmError` of one line that names the archive. A lack
-    of memory is not the archive's fault, and passes unchanged.
+    Turns any error of the block into a `BiLmError` of one line that names the archive from which
+    the block makes a model or a predictor. A lack of memory, of the machine or of a GPU, is
+    not the archive's fault, and passes unchanged.
     """
     try:
         yield
-    except MemoryError:
-        raise
     except Exception as error:  # damage can make AllenNLP and torch raise anything
         raise_if_sigterm(error)
+        if is_lack_of_memory(error):
+            raise
         message = " ".join(str(error).split()) or type(error).__name__
         if name not in message:
             message = f"{name}: {message}"

@@ -24,9 +24,9 @@ class BundledModel(NamedTuple):
 
     path: in `BUNDLED`
     about: what it does or is
-    score: on the data that its card names
+    score: on the data in its README.md; empty for a biLM and for word vectors
     licence: the model's, and its training data's
-    predicates: for semantic roles, the name of the model that finds the predicates
+    predicates: for semantic roles, the name of the model that finds the predicates; else empty
     trained_on: its training data in a few words
     """
 
@@ -40,7 +40,7 @@ class BundledModel(NamedTuple):
 
     @property
     def note(self) -> str:
-        """Its training data and its score, in one sentence."""
+        """One sentence for users: the training data, and the score if it has one."""
         note = f"{self.name} is a small model, trained on {self.trained_on}"
         if self.score:
             note += f": {self.score} on texts kept back"
@@ -48,27 +48,28 @@ class BundledModel(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """The archive of a trained model; the folder of another."""
+        """The archive file of a trained model, or the folder of a biLM or of word vectors."""
         return BUNDLED / self.path
 
     @property
     def size(self) -> int:
-        """The bytes of the model and its card."""
-        folder = self.file
-        if folder.is_file():
-            folder = folder.parent
+        """The bytes of all files in the model's folder: the model and its README.md."""
+        if self.file.is_file():
+            folder = self.file.parent
+        else:
+            folder = self.file
         return sum(file.stat().st_size for file in folder.iterdir())
 
 
 @cache
 def bundled_models() -> dict[str, BundledModel]:
-    """Returns all models by their names."""
+    """Returns all models by their names. A trained model has the name of its task."""
     models = {}
     for entry in json.loads((BUNDLED / "models.json").read_text(encoding="utf-8")):
         models[entry["name"]] = BundledModel(**entry)
     for name, card in task_cards().items():
         file = BUNDLED / "tasks" / name / "model.json"
-        if file.exists():
+        if file.exists():  # some tasks have no bundled model
             facts = json.loads(file.read_text(encoding="utf-8"))
             archive = f"tasks/{name}/model.tar.gz"
             models[name] = BundledModel(name, archive, predicates=card.tagger, **facts)
@@ -87,8 +88,8 @@ def trained_models() -> dict[str, BundledModel]:
 
 def model_name(archive: str | Path) -> str | Path:
     """
-    Returns the name of the trained model that a word for its task means, and everything else
-    unchanged. A `Path`, and a file that exists, is never a name.
+    Returns the name of the trained model if `archive` is a word for its task, such as "sentiment"
+    for `sst`, and everything else unchanged. A `Path`, or a file that exists, is never such a word.
     """
     if not isinstance(archive, str) or archive in trained_models() or os.path.exists(archive):
         return archive
@@ -97,17 +98,17 @@ def model_name(archive: str | Path) -> str | Path:
 
 @cache
 def _names_by_word() -> dict[str, str]:
-    """Returns the names of the trained models by all words for them."""
+    """Returns the names of the trained models by the words for them, as `_plain` writes words."""
     names = {}
     for name in trained_models():
         names[_plain(name)] = name
-        for word in task_cards()[name].words:
+        for word in task_cards()[name].words:  # written plainly on the cards
             names[word] = name
     return names
 
 
 def _plain(text: str) -> str:
-    """Returns the letters and digits of a text, in lower case."""
+    """Returns only the letters and digits of a text, in lower case."""
     return re.sub(r"[\W_]", "", text.casefold())
 
 
@@ -122,12 +123,13 @@ def archive_path(archive: str | Path) -> Path:
     path = fetch(archive)
     if os.path.exists(path):
         return path
-    _refuse_other_name(str(archive))
-    if not isinstance(archive, str) or re.search(r"[/\\.:]", archive):
-        return path  # it is no name, and the reader of the path says that it is missing
+    _refuse_name_of_no_trained_model(str(archive))
+    looks_like_path = not isinstance(archive, str) or re.search(r"[/\\.:]", archive) is not None
+    if looks_like_path:
+        return path  # whoever opens it says that it is missing
     names = ", ".join(trained_models())
     advice = f"this package has the trained models {names}"
-    nearest = _nearest_model(archive)
+    nearest = _nearest_model(str(archive))
     if nearest:
         advice = f"did you mean {nearest!r}? This package has the trained models {names}"
     raise BiLmError(f"archive {archive}: file not found; {advice}")
@@ -135,8 +137,9 @@ def archive_path(archive: str | Path) -> Path:
 
 def _nearest_model(archive: str) -> str:
     """
-    Returns the trained model that was probably meant, or an empty string. The names of models are
-    compared first, and then, more strictly, the words for their tasks.
+    Returns the name of the trained model that was probably meant, or an empty string. The names of
+    models are compared first, and then the words for their tasks: more strictly, because with so
+    many words almost any text is a little like one of them.
     """
     nearest = nearest_name(archive.lower(), trained_models())
     if nearest:
@@ -145,10 +148,14 @@ def _nearest_model(archive: str) -> str:
     return _names_by_word().get(word, "")
 
 
-def _refuse_other_name(archive: str) -> None:
-    """Raises `BiLmError` for the name of something else: a task without a model, or a biLM."""
+def _refuse_name_of_no_trained_model(archive: str) -> None:
+    """
+    Raises `BiLmError` if `archive` is a word for a task without a bundled model, or the name of a
+    biLM or of word vectors. A word for a task with a model has become its name before.
+    """
     for card in task_cards().values():
-        if card.project is not None and _plain(archive) in card.words:
+        can_be_trained = card.project is not None
+        if can_be_trained and _plain(archive) in card.words:
             raise BiLmError(
                 f"archive {archive}: this package has no such model; `elmo new {card.name} FOLDER "
                 "--data PATH` writes a project that trains one"
@@ -166,7 +173,8 @@ def _refuse_other_name(archive: str) -> None:
 
 def tagger_of(archive: str | Path) -> str:
     """
-    Returns the name of the model that finds the predicates for a trained model, or an empty string.
+    Returns the name of the bundled model that finds the predicates for the bundled model of
+    semantic roles, and an empty string for all other archives.
     """
     name = model_name(archive)
     if name not in trained_models():

@@ -32,9 +32,10 @@ def fetch(path_or_url: str | Path) -> Path:
     """
     Returns a path with `~` expanded, and for a URL the path of the downloaded file. URLs are
     `https://…`, `s3://…`, `gs://…`, and for the Hugging Face Hub `hf://USER/MODEL/FILE`, or
-    `hf://USER/MODEL` for the folder of a model. Raises `BiLmError` if the URL cannot be downloaded.
+    `hf://USER/MODEL` for the folder of a model. Raises `BiLmError` if the URL cannot be downloaded,
+    or if its file in the cache has changed since.
     """
-    if "\0" in str(path_or_url):
+    if "\0" in str(path_or_url):  # no file can have such a name
         raise BiLmError(f"the path {str(path_or_url)!r} has the character NUL")
     if not path_or_url:
         raise BiLmError("expected a name, a path or a URL, got an empty text")
@@ -76,7 +77,7 @@ def _check_unchanged_since_first_use(path: Path) -> None:
         with suppress(OSError), atomic_write(stored) as temporary:
             temporary.write_text(digest.hexdigest(), encoding="ascii")
         return
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # `stored` is damaged, and no digest can be equal to this word
         expected = "damaged"
     if expected != digest.hexdigest():
         raise BiLmError(f"{path} has changed since its download: remove it and {stored}")
@@ -89,6 +90,7 @@ def _download(url: str) -> Path:
     # Imported here, because importing the clients of all clouds takes seconds.
     from cached_path import cached_path, find_latest_cached
 
+    # Looked for first, because `cached_path` would ask the server for a newer version.
     cached = find_latest_cached(url, download_directory())
     if cached is not None:
         return Path(cached)
@@ -99,8 +101,9 @@ def _download(url: str) -> Path:
 
 def _download_from_hub(address: str) -> Path:
     """
-    Downloads the model USER/MODEL, or one file of USER/MODEL/FILE, and returns its path. If the hub
-    does not answer, an earlier download is used.
+    Downloads the model at the address USER/MODEL, or USER/MODEL@REVISION, or only a file of it, at
+    the address USER/MODEL/FILE. Returns the path of the folder or the file. If the hub does not
+    answer, an earlier download is used.
     """
     from huggingface_hub import HfApi, snapshot_download
 
@@ -110,7 +113,7 @@ def _download_from_hub(address: str) -> Path:
         snapshot_download, model, revision=revision or None, cache_dir=download_directory()
     )
     try:
-        # Asked first, because the download itself would wait longer for a hub that is down.
+        # A question to the hub comes first: the download itself would wait longer if it is down.
         HfApi().model_info(model, revision=revision or None, timeout=HUB_TIMEOUT)
     except Exception as error:
         try:
@@ -118,5 +121,5 @@ def _download_from_hub(address: str) -> Path:
         except Exception:  # nothing was downloaded earlier, so the hub's error is the reason
             raise error from None
     else:
-        folder = download(allow_patterns=file or None)  # one file, or all
+        folder = download(allow_patterns=file or None)  # `None` downloads all files
     return Path(folder, *file)

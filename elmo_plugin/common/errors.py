@@ -55,7 +55,10 @@ def check_at_least(
 
 
 def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
-    """Returns the name that was probably meant, or an empty string."""
+    """
+    Returns the one of the names that was probably meant, or an empty string if none is similar.
+    `cutoff` says how similar it must be, from 0 to 1.
+    """
     matches = get_close_matches(name, names, n=1, cutoff=cutoff)
     if not matches:
         return ""
@@ -63,7 +66,10 @@ def nearest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 def did_you_mean(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
-    """Returns the end of a message that asks for the nearest of the names, or an empty string."""
+    """
+    Returns an end for a message, such as `; did you mean 'ner'?`, with the nearest of the names, or
+    an empty string if none is similar.
+    """
     nearest = nearest_name(name, names, cutoff)
     if not nearest:
         return ""
@@ -72,8 +78,8 @@ def did_you_mean(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
 
 def advise_version(version: object) -> str:
     """
-    Returns what to install for a model that a version of this package trained. The version comes
-    from a file, so anything else that stands in its place is not quoted.
+    Returns the advice, for a message, to install the version of this package that trained a model.
+    The version was read from the model's file, so it is quoted only if it looks like a version.
     """
     if isinstance(version, str) and _VERSION.fullmatch(version):
         return f"install elmo_plugin=={version}"
@@ -82,7 +88,10 @@ def advise_version(version: object) -> str:
 
 @contextmanager
 def as_configuration_error(option: str = "") -> Iterator[None]:
-    """Turns a `BiLmError` into AllenNLP's `ConfigurationError`, naming the `option`."""
+    """
+    Turns a `BiLmError` of the block into AllenNLP's `ConfigurationError`. The message begins with
+    `option`, if given.
+    """
     from allennlp.common.checks import ConfigurationError  # here, as the biLM needs no AllenNLP
 
     try:
@@ -98,18 +107,24 @@ TOO_LITTLE_MEMORY = "there is too little memory: use smaller batches or shorter 
 
 
 def is_lack_of_memory(error: BaseException) -> bool:
-    """Returns whether Python or torch could not get memory, of the machine or of a GPU."""
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+    """Returns whether an error says that the memory of the machine or of a GPU is used up."""
+    if isinstance(error, MemoryError):
+        return True
+    # torch's error for a GPU, recognized by its name, because torch takes seconds to import.
+    if type(error).__name__ == "OutOfMemoryError":
         return True
     if isinstance(error, ImportError):
-        return "failed to map segment" in str(error)  # the loader's words for a library
+        # The dynamic loader says so if a library does not fit into memory.
+        return "failed to map segment" in str(error)
+    # On the CPU, torch raises an ordinary `RuntimeError`.
     return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
 
 
 def raise_if_sigterm(error: Exception) -> None:
     """
-    Raises the error again if it stands for SIGTERM, else does nothing. AllenNLP turns the signal
-    into an ordinary exception, and a handler for all errors of a damaged file must not swallow it.
+    Raises the error again if it stands for the signal SIGTERM, else does nothing. AllenNLP turns
+    the signal into an ordinary exception, and `except Exception` around the reading of a file that
+    may be damaged must not swallow it.
     """
     # Recognized by its name, because AllenNLP may not be installed.
     if type(error).__name__ == "SigTermReceived":

@@ -46,9 +46,10 @@ _SECONDS_TO_LOCK = 1
 @contextmanager
 def atomic_write(path: StrPath) -> Iterator[Path]:
     """
-    Yields a temporary path. Its file is flushed to the disk and renamed to `path` when the block
-    succeeds. If `path` is a symlink, the file that it leads to is replaced; if it is special, such
-    as /dev/stdout, the content is written to it. Raises `OSError`, naming `path`.
+    Yields a temporary path for the block to write. If the block succeeds, the file there is flushed
+    to the disk and renamed to `path`. If `path` is a symlink, the file that it leads to is
+    replaced; if it is special, such as /dev/stdout, the content is written to it. Raises `OSError`,
+    naming `path`.
     """
     with atomic_write_all([Path(path)]) as (temporary,):
         yield temporary
@@ -62,25 +63,37 @@ def atomic_write_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
     """
     try:
         with ExitStack() as stack:
-            temporaries = [stack.enter_context(_temporary(path)) for path in paths]
+            temporaries = [stack.enter_context(_temporary_path(path)) for path in paths]
             yield temporaries
+            # All are on the disk before the first is renamed, so all renames come close together.
             for path, temporary in zip(paths, temporaries, strict=True):
                 if not is_special(path):
                     _flush_to_disk(temporary)
             for path, temporary in zip(paths, temporaries, strict=True):
                 _move(temporary, path)
     except OSError as error:
-        # Only errors of writing are changed; errors of files that the block reads are not ours. The
-        # names of temporary folders begin like this.
-        names_temporary = f".{paths[0].name}." in str(error.filename)
-        if names_temporary or error.errno in _OF_WRITING:
-            message = f"could not write {paths[0]}: {reason(error)}"
-            raise type(error)(error.errno, message) from error
-        raise
+        written = _file_not_written(error, paths)
+        if written is None:
+            raise
+        message = f"could not write {written}: {reason(error)}"
+        raise type(error)(error.errno, message) from error
+
+
+def _file_not_written(error: OSError, paths: Sequence[Path]) -> Path | None:
+    """
+    Returns which of the files an error kept from being written, or `None` if the error is about
+    something else, such as a file that the block reads.
+    """
+    for path in paths:
+        if f".{path.name}." in str(error.filename):  # the name of a temporary folder begins so
+            return path
+    if error.errno in _OF_WRITING:
+        return paths[0]  # any of them: the error does not say which
+    return None
 
 
 def _move(temporary: Path, path: Path) -> None:
-    """Puts a finished temporary file in the place of `path`, or copies it to a special file."""
+    """Renames a finished temporary file to `path`, or writes its content to a special file."""
     if is_special(path):
         with open(temporary, "rb") as content, open_special(path) as target:
             shutil.copyfileobj(content, target)
@@ -90,14 +103,15 @@ def _move(temporary: Path, path: Path) -> None:
 
 
 @contextmanager
-def _temporary(path: Path) -> Iterator[Path]:
+def _temporary_path(path: Path) -> Iterator[Path]:
     """
-    Yields a path in a new folder, next to `path` unless that is special. Removes such
-    folders that killed processes have left.
+    Yields a path in a new temporary folder, and removes the folder afterwards. Also removes such
+    folders for `path` that killed processes have left.
     """
-    parent = None  # the system's folder for temporary files
-    if not is_special(path):
-        parent = target_of(path).parent
+    if is_special(path):
+        parent = None  # the system's folder for temporary files
+    else:
+        parent = target_of(path).parent  # on the same disk, so that a rename suffices
         parent.mkdir(parents=True, exist_ok=True)
         # `tempfile` ends the name of a folder with eight characters.
         for leftover in parent.glob(f".{escape(path.name)}.????????"):
@@ -111,9 +125,11 @@ def _temporary(path: Path) -> Iterator[Path]:
 
 def _remove_abandoned(folder: Path, name: str) -> None:
     """
-    Removes the temporary folder of a killed process, as nobody holds its lock any more. A living
-    process may be about to lock an empty folder that is new.
+    Removes a temporary folder for the file `name` if the process that made it was killed: then
+    nobody holds its lock. A new folder is kept while it is empty, because a living process may be
+    about to lock it.
     """
+    # An `OSError` says that the folder is locked or gone.
     with suppress(OSError), _locked_folder(folder, wait=False):
         is_old = time.time() - folder.stat().st_mtime > _SECONDS_TO_LOCK
         content = {entry.name for entry in folder.iterdir()}
@@ -127,11 +143,10 @@ def _remove_abandoned(folder: Path, name: str) -> None:
 def temporary_folder(prefix: str) -> Iterator[Path]:
     """
     Yields a new folder among the system's temporary files, and removes it afterwards. Also removes
-    those with this prefix that killed processes of this user have left.
+    folders with this prefix that killed processes of this user have left.
     """
-    if fcntl is not None:
-        for leftover in Path(tempfile.gettempdir()).glob(f"{escape(prefix)}????????"):
-            _remove_unlocked(leftover)
+    for leftover in Path(tempfile.gettempdir()).glob(f"{escape(prefix)}????????"):
+        _remove_unlocked(leftover)
     with (
         tempfile.TemporaryDirectory(prefix=prefix) as folder,
         _locked_folder(Path(folder), wait=True),
@@ -141,11 +156,12 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
 
 def _remove_unlocked(folder: Path) -> None:
     """
-    Removes a folder of this user that is no link and that no process has locked. A living process
-    may be about to lock one that is new.
+    Removes a folder of this user that no process has locked. A new folder is kept, because a living
+    process may be about to lock it. Links, and folders of other users, are left alone.
     """
+    # An `OSError` says that the folder is locked or gone.
     with suppress(OSError), _locked_folder(folder, wait=False):
-        status = folder.lstat()
+        status = folder.lstat()  # of a link itself
         is_own_folder = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
         if is_own_folder and time.time() - status.st_mtime > _SECONDS_TO_LOCK:
             shutil.rmtree(folder, ignore_errors=True)
@@ -154,23 +170,27 @@ def _remove_unlocked(folder: Path) -> None:
 @contextmanager
 def _locked_folder(folder: Path, wait: bool) -> Iterator[None]:
     """
-    Locks a folder while the block runs. The system unlocks it if the process is killed. If another
-    process holds it, waits or raises `OSError`.
+    Locks a folder while the block runs. The system unlocks it if the process is killed.
+
+    With `wait`, waits while another process holds the lock; on a system without locks, the block
+    runs unlocked. Without `wait`, raises `OSError` in both cases: the folder may be in use.
     """
     if fcntl is None:
+        if not wait:
+            raise OSError(errno.ENOLCK, "folders cannot be locked on this system", str(folder))
         yield
         return
     descriptor = os.open(folder, os.O_RDONLY)
     mode = fcntl.LOCK_EX
     if not wait:
-        mode |= fcntl.LOCK_NB
+        mode |= fcntl.LOCK_NB  # fails at once
     try:
         try:
             fcntl.flock(descriptor, mode)
         except OSError:
-            # Waiting fails only if the file system lacks locks; then the block runs without one.
             if not wait:
                 raise
+            # Waiting fails only on a file system without locks.
         yield
     finally:
         os.close(descriptor)
@@ -178,8 +198,9 @@ def _locked_folder(folder: Path, wait: bool) -> Iterator[None]:
 
 def remove_leftovers(folder: str | Path, pattern: str) -> None:
     """
-    Removes the temporary folders of `atomic_write` that a killed process left in `folder`, if the
-    names of the files that it was writing match `pattern`.
+    Removes the temporary folders that `atomic_write` left in `folder` when a process was killed, if
+    the names of the files to be written match `pattern`. Locks are not looked at: the caller knows
+    that no process is writing these files.
     """
     for leftover in Path(folder).glob(f".{pattern}.*"):
         shutil.rmtree(leftover, ignore_errors=True)
@@ -199,8 +220,9 @@ def _flush_to_disk(path: Path) -> None:
 @contextmanager
 def locked(lock: Path, timeout: float = -1) -> Iterator[None]:
     """
-    Holds the lock in the file `lock`. Raises `filelock.Timeout` if another process holds it for
-    longer than `timeout` seconds; -1 waits for ever.
+    Holds the lock in the file `lock` within the block, and removes the file afterwards. Raises
+    `filelock.Timeout` if another process holds the lock for longer than `timeout` seconds; -1 waits
+    for ever.
     """
     from filelock import FileLock  # here, because `elmo --help` would wait for it
 
@@ -214,7 +236,7 @@ def locked(lock: Path, timeout: float = -1) -> Iterator[None]:
 
 
 def reason(error: OSError) -> str:
-    """Returns why a file could not be read or written."""
+    """Returns why a file could not be read or written, in words for the end of a message."""
     if error.errno in _REASONS:
         return _REASONS[error.errno]
     return error.strerror or str(error) or type(error).__name__
@@ -222,8 +244,8 @@ def reason(error: OSError) -> str:
 
 def read_bytes(path: Any, name: str) -> bytes:
     """
-    Reads a file, perhaps in a zip archive. Raises `BiLmError`, beginning with `name`, if it
-    cannot be read.
+    Reads a file: a path, or an object for a file in an archive, with a method `read_bytes`. Raises
+    `BiLmError`, beginning with `name`, if it cannot be read.
     """
     if isinstance(path, str | os.PathLike):
         path = Path(path)
@@ -251,6 +273,7 @@ def close_log_files() -> None:
     # AllenNLP writes the log to the root logger, and progress bars to tqdm's.
     for logger in (logging.getLogger(), logging.getLogger("tqdm")):
         for handler in list(logger.handlers):
+            # Subclasses are other programs' handlers: AllenNLP uses `FileHandler` itself.
             if type(handler) is logging.FileHandler:
                 logger.removeHandler(handler)
                 handler.close()
@@ -259,12 +282,16 @@ def close_log_files() -> None:
 def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
     """
     Raises `BiLmError` if an output is a folder, cannot be written, or is the same file as another
-    output or an input, perhaps by a link. `inputs` are the other arguments of a command, and each
-    may name files.
+    output or an input, perhaps by a link. `inputs` are all other arguments of a command: each may
+    name files that exist, or none.
     """
-    taken: dict[object, str] = {}  # what the files are that no output may replace
-    for named_file in _named_files(inputs):
-        taken[_identity(named_file)] = f"an input ({named_file})"
+    # The descriptions of files that no output may replace. The key is the identity of a file
+    # that exists, and the path of an output that does not exist yet.
+    taken: dict[object, str] = {}
+    for named_path in _named_paths(inputs):
+        identity = _identity(named_path)
+        if identity is not None:
+            taken[identity] = f"an input ({named_path})"
     for path in outputs:
         refuse_folder(path)
         if is_special(path):
@@ -273,20 +300,21 @@ def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
         folder = _nearest_folder(real)
         if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
             raise BiLmError(f"cannot write {path}: {folder} is not a writable folder")
-        identity: object = _identity(path)
-        if identity is None:  # the file does not exist
-            identity = real
-        if identity in taken:
-            raise BiLmError(f"the output {path} is also {taken[identity]}")
-        taken[identity] = "another output"
+        key = _identity(path) or real
+        if key in taken:
+            raise BiLmError(f"the output {path} is also {taken[key]}")
+        taken[key] = "another output"
 
 
 def _nearest_folder(path: Path) -> Path:
-    """Returns the nearest parent that exists: missing folders of an output are made in it."""
+    """
+    Returns the nearest parent of a path that exists. If folders of an output are missing, they will
+    be made in it.
+    """
     for folder in path.parents:
         if folder.exists():
             return folder
-    return path.parent  # on a drive that does not exist
+    return path.parent  # no parent exists: the path is on a drive of Windows that is not there
 
 
 def refuse_folder(path: StrPath) -> None:
@@ -295,14 +323,14 @@ def refuse_folder(path: StrPath) -> None:
         raise BiLmError(f"{path} is a directory; name a file to be written")
 
 
-def _named_files(arguments: Iterable[Any]) -> Iterator[str]:
+def _named_paths(arguments: Iterable[Any]) -> Iterator[str]:
     """
     Yields the paths that arguments may name: FILE, FILE:VARIANT, a pattern of files, and the files
-    in the folder of a model.
+    in the folder of a model. Most arguments name no file, so many of the paths do not exist.
     """
     for value in arguments:
         if isinstance(value, list | tuple):
-            yield from _named_files(value)
+            yield from _named_paths(value)
         elif isinstance(value, str):
             # Which of the parts between colons is a path is not known here.
             candidates = {value, *value.split(":")}
@@ -310,7 +338,7 @@ def _named_files(arguments: Iterable[Any]) -> Iterator[str]:
             for candidate in candidates:
                 path = os.path.expanduser(candidate)
                 yield path
-                yield from iglob(path)
+                yield from iglob(path)  # the files, if it is a pattern
                 if any(os.path.isfile(os.path.join(path, name)) for name in _MODEL_FILES):
                     for entry in os.scandir(path):
                         yield entry.path
@@ -327,17 +355,18 @@ def is_special(path: StrPath) -> bool:
 
 def open_special(path: StrPath) -> BinaryIO:
     """
-    Opens a stream, a device or a pipe for writing. A stream continues after its earlier output.
+    Opens a stream, a device or a pipe for writing. On a stream, the content comes after
+    everything that was printed before.
     """
-    stream = _STREAMS.get(os.fspath(path))
-    if stream is None:
+    descriptor = _STREAMS.get(os.fspath(path))
+    if descriptor is None:
         return open(path, "wb")
     sys.stdout.flush()  # so that earlier output comes first
-    return os.fdopen(os.dup(stream), "wb")
+    return os.fdopen(os.dup(descriptor), "wb")  # a copy, because the caller closes it
 
 
 def target_of(path: StrPath) -> Path:
-    """Returns the file (maybe missing) that a symlink leads to, or the path itself."""
+    """Returns the path that a symlink leads to, even if no file is there, or the path itself."""
     if os.path.islink(path):
         return Path(os.path.realpath(path))
     return Path(path)
@@ -346,7 +375,7 @@ def target_of(path: StrPath) -> Path:
 def _identity(path: StrPath) -> tuple[int, int] | None:
     """
     Returns the device and the inode of a regular file: all links to it share them. Returns `None`
-    for everything else.
+    for everything else: a missing file, a folder, a device, or no possible path.
     """
     try:
         status = os.stat(path)

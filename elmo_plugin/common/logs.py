@@ -16,18 +16,18 @@ from elmo_plugin.common.streams import visible, visible_line
 
 def get_logger(name: str) -> logging.Logger:
     """
-    Returns the logger of a module of this package. Each record is one line without characters that
-    control a terminal, for any handler.
+    Returns the logger of a module of this package. Whatever handler gets its records, each is one
+    line without characters that control a terminal.
     """
     logger = logging.getLogger(name)
-    logger.addFilter(_make_visible)  # the logger keeps it once, however often it is added
+    logger.addFilter(_make_visible)  # `addFilter` does nothing if the logger has it already
     return logger
 
 
 def _make_visible(record: logging.LogRecord) -> bool:
-    """Replaces the message of a record by what may be shown of it."""
+    """Replaces the message of a record by its `visible_line`. As a filter, keeps every record."""
     record.msg = visible_line(record.getMessage())
-    record.args = None
+    record.args = None  # they are in the message now
     return True
 
 
@@ -43,7 +43,7 @@ class VisibleFormatter(logging.Formatter):
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Logs nothing but errors of this package within the block."""
+    """Within the block, this package logs only errors. Other packages log as before."""
     logger = logging.getLogger("elmo_plugin")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -55,8 +55,8 @@ def silence() -> Iterator[None]:
 
 def show_log(verbose: bool) -> None:
     """
-    Shows warnings of all packages on standard error, and with `verbose` whatever is logged there.
-    If the program has a handler already, it stays the only one.
+    Shows the warnings of all packages on standard error; with `verbose`, all records that their
+    loggers let through. Does nothing if the program has set up logging itself.
     """
     root = logging.getLogger()
     if root.handlers:

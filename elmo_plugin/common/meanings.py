@@ -23,8 +23,10 @@ _OUR_ALIKE = 0.75
 @cache
 def meanings() -> dict[str, dict[str, str]]:
     """
-    Returns the words for each name, in tables: "commands", "options" and "arguments" from the file,
-    and from the cards "models", or "projects" for the tasks that have no trained model here.
+    Returns tables with other words for our names, such as "answer ask qa" for "elmo predict squad":
+    `tables[table][name]` has them, separated by spaces. The file has most tables. The cards of the
+    tasks add words to "commands", and fill the tables "models", and "projects" for the tasks that
+    have no trained model here.
     """
     tables = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
     tables["models"] = {}
@@ -33,17 +35,24 @@ def meanings() -> dict[str, dict[str, str]]:
         if card.command_words:
             tables["commands"][card.command] = " ".join(card.command_words)
         if card.words:
-            table = tables["projects"]
-            if card.finds:
+            # Only the card of a task with a trained model describes predictions.
+            has_model = bool(card.finds)
+            if has_model:
                 table = tables["models"]
+            else:
+                table = tables["projects"]
             table[card.name] = " ".join(card.words)
     return tables
 
 
 def meant_name(typed: str, names: Iterable[str], table: str, exists: Callable[[str], bool]) -> str:
     """
-    Returns the likely meaning of a word: one of the names, or the first target in a table that has
-    the word, among the targets that `exists` accepts; else an empty string.
+    Returns what somebody who typed a word probably means, or an empty string: one of the `names`,
+    or a target in a table of `meanings` for which there is such a word. Only targets that `exists`
+    accepts count, and the first one if a word stands for several.
+
+    Looks for the same word first, then for the same letters in another order, then for a similar
+    word.
     """
     own = {_plain(name): name for name in names}
     known: dict[str, str] = {}
@@ -51,7 +60,7 @@ def meant_name(typed: str, names: Iterable[str], table: str, exists: Callable[[s
         if exists(target):
             for word in words.split():
                 known.setdefault(_plain(word), target)
-    known.update(own)  # our names count before words of the table
+    known.update(own)  # last, because our names replace equal words of the table
 
     typed = _plain(typed)
     if typed in known:
@@ -61,7 +70,8 @@ def meant_name(typed: str, names: Iterable[str], table: str, exists: Callable[[s
             return target
     close = get_close_matches(typed, known, 1, _ALIKE)
     if not close:
-        long_names = [word for word in own if len(word) > 1]  # not an option such as -k
+        # Our own names may be less alike. One letter, as of the option -k, is like nothing.
+        long_names = [word for word in own if len(word) > 1]
         close = get_close_matches(typed, long_names, 1, _OUR_ALIKE)
     if not close:
         return ""
@@ -70,8 +80,9 @@ def meant_name(typed: str, names: Iterable[str], table: str, exists: Callable[[s
 
 def no_attribute(owner: str, name: str) -> AttributeError:
     """
-    Returns the error for an attribute that a class does not have. If other libraries have one of
-    this name, the error says what to write instead, by the table "attributes of OWNER".
+    Returns the error for an attribute that objects of the class `owner` do not have. If the table
+    "attributes of OWNER" lists the name, as one of other libraries, the error says what to write
+    instead.
     """
     missing = f"{owner!r} object has no attribute {name!r}"
     for target, words in meanings()[f"attributes of {owner}"].items():
@@ -81,7 +92,10 @@ def no_attribute(owner: str, name: str) -> AttributeError:
 
 
 def write_instead(target: str) -> str:
-    """Returns the end of a message for a target of a table: a sentence, or something to write."""
+    """
+    Returns the end of a message for a target of a table: the target itself if it is a sentence, or
+    `write TARGET`.
+    """
     if target.endswith("."):
         return target.removesuffix(".")
     return f"write {target}"

@@ -18,14 +18,16 @@ _MOST_NAMES = 6  # A message shows no more names of files.
 
 def find_parts(paths: Sequence[Path], option: str = "FILES") -> dict[str, Path]:
     """
-    Returns the files, or the folders of texts, by "train" and maybe "dev" and "test".
+    Returns which path is for "train", and maybe for "dev" and "test". A path is a file, or a folder
+    of texts.
 
-    In a single folder, files or folders are found that are called train…, dev… and test…; if it has
-    none, the folder itself may be the training data. If there are several paths, the ones
-    without such a name are taken in the order train, dev, test. Raises `BiLmError` if two paths are
-    for the same part, or none is for training.
+    In a single folder, looks for files or folders that are called train…, dev… and test…; if there
+    are none, the folder itself may be the training data. A single file is for training. If there
+    are several paths, each is for the part in its name, or else for the part at its place in the
+    order train, dev, test. Raises `BiLmError`, naming the `option` that gave the paths, if two
+    paths are for the same part, or none is for training.
     """
-    paths = [Path(os.path.abspath(path)) for path in paths]
+    paths = [Path(os.path.abspath(path)) for path in paths]  # so that `.` has a name
     if len(paths) == 1 and paths[0].is_dir():
         return _parts_of_folder(paths[0])
     if len(paths) > len(PARTS):
@@ -37,8 +39,8 @@ def find_parts(paths: Sequence[Path], option: str = "FILES") -> dict[str, Path]:
     parts: dict[str, Path] = {}
     for path, part_by_order in zip(paths, PARTS, strict=False):
         part = part_in_name(path.name) or part_by_order
-        _add(parts, part, path, f"{option}: ", "rename one")
-    return _with_training(parts, paths, option)
+        _add_part(parts, part, path, place=option, advice="rename one")
+    return _with_training(parts, paths, place=option)
 
 
 def part_in_name(name: str) -> str | None:
@@ -50,22 +52,29 @@ def part_in_name(name: str) -> str | None:
 
 
 def _parts_of_folder(folder: Path) -> dict[str, Path]:
-    """Finds the parts in a folder by their names, or takes the folder as the training data."""
+    """
+    Returns the parts in a folder by their names, or the folder itself, or its only file, as the
+    training data.
+    """
+    # Hidden files, and such as `__MACOSX`, are no data.
     paths = [path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "_"))]
     parts: dict[str, Path] = {}
     for path in paths:
-        name = part_in_name(path.name)
-        if name is not None:
-            _add(parts, name, path, f"{folder}: ", "name them: TRAIN DEV")
+        part = part_in_name(path.name)
+        if part is not None:
+            _add_part(parts, part, path, place=str(folder), advice="name them: TRAIN DEV")
     if not parts and len(paths) == 1:
         return {"train": paths[0]}  # the only file, whatever its name
-    if not parts and _has_labels(paths):
+    if not parts and _are_named_by_labels(paths):
         return {"train": folder}  # its reader takes the labels from the names in it
-    return _with_training(parts, paths, str(folder))
+    return _with_training(parts, paths, place=str(folder))
 
 
-def _has_labels(paths: Sequence[Path]) -> bool:
-    """Returns whether each label has a folder of texts, or a file of its own."""
+def _are_named_by_labels(paths: Sequence[Path]) -> bool:
+    """
+    Returns whether the files or folders in a folder have the names of labels: a folder of texts for
+    each label, a file such as `positive.txt`, or one such as `reviews.pos`.
+    """
     if any(path.is_dir() for path in paths):
         return True
     if not paths:
@@ -78,23 +87,29 @@ def have_one_stem(paths: Sequence[Path]) -> bool:
     return len({path.stem for path in paths}) == 1 and all(path.suffix for path in paths)
 
 
-def _add(parts: dict[str, Path], part: str, path: Path, place: str, hint: str) -> None:
-    """Adds the path of a part. Raises `BiLmError`, with the hint, if the part has one already."""
+def _add_part(parts: dict[str, Path], part: str, path: Path, place: str, advice: str) -> None:
+    """
+    Adds the path of a part to `parts`. Raises `BiLmError`, beginning with `place` and ending with
+    the advice, if the part has a path already.
+    """
     if part in parts:
         both = list_names([parts[part], path])
-        raise BiLmError(f"{place}expected one {part} file, got {both}; {hint}")
+        raise BiLmError(f"{place}: expected one {part} file, got {both}; {advice}")
     parts[part] = path
 
 
 def _with_training(parts: dict[str, Path], paths: Sequence[Path], place: str) -> dict[str, Path]:
-    """Returns the parts in their usual order. Raises `BiLmError` if none is for training."""
+    """
+    Returns the parts in their usual order. Raises `BiLmError`, beginning with `place` and naming
+    all `paths`, if no part is for training.
+    """
     if "train" not in parts:
         raise BiLmError(f"{place}: expected a file called train…, got {list_names(paths)}")
     return {part: parts[part] for part in PARTS if part in parts}
 
 
 def list_names(paths: Sequence[Path]) -> str:
-    """Returns the first names of files, for a message."""
+    """Returns the names of some files, but not of very many, for a message."""
     names = [path.name for path in paths[:_MOST_NAMES]]
     if len(paths) > _MOST_NAMES:
         names.append("…")

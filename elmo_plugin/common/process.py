@@ -46,8 +46,8 @@ class ForkSafeLock:
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
     """
-    Keeps Python from looking for garbage within the block, in which thousands of modules are
-    imported: looking takes long then, and finds little.
+    Switches Python's garbage collection off within the block. The block imports thousands of
+    modules: collecting takes long there, and finds little.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -60,7 +60,7 @@ def without_garbage_collection() -> Iterator[None]:
 
 @contextmanager
 def torch_threads(number: int) -> Iterator[None]:
-    """Makes torch compute with this number of threads within the block."""
+    """Makes torch compute with `number` threads within the block."""
     import torch  # here, as some commands do without it
 
     before = torch.get_num_threads()
@@ -73,7 +73,8 @@ def torch_threads(number: int) -> Iterator[None]:
 
 def get_device(name: "str | int | torch.device") -> "torch.device":
     """
-    Returns a device of torch, such as "cuda". Raises `BiLmError` if this machine lacks that GPU.
+    Returns a device of torch; for "cuda", the first GPU. Raises `BiLmError` if that is no name of a
+    device, or this machine does not have that GPU.
     """
     import torch
 
@@ -83,7 +84,7 @@ def get_device(name: "str | int | torch.device") -> "torch.device":
         raise BiLmError(f'device: expected "cpu", "cuda" or "cuda:N", got {name!r:.60}') from None
     if device.type != "cuda":
         return device
-    number = device.index or 0
+    number = device.index or 0  # the index of "cuda" is `None`
     count = torch.cuda.device_count()
     if number >= count:
         raise BiLmError(f"GPU not found: {name} (this machine has {count})")
@@ -91,16 +92,20 @@ def get_device(name: "str | int | torch.device") -> "torch.device":
 
 
 def cuda_number(name: str) -> int:
-    """Returns the number of a device for AllenNLP: -1 for the CPU. Raises as `get_device` does."""
+    """
+    Returns a device as AllenNLP's option `cuda_device`: the number of a GPU, or -1 for the CPU.
+    Raises `BiLmError` if this machine does not have that device.
+    """
     device = get_device(name)
-    if device.index is None:
+    if device.type != "cuda":
         return -1
     return device.index
 
 
 def use_mmap_for_large_blocks() -> None:
     """
-    Makes the process return freed blocks of a megabyte or more to the system at once.
+    Makes the process return freed blocks of a megabyte or more to the system at once: glibc gets
+    such blocks by `mmap`, each separately.
     """
     _set_malloc_options({_MMAP_THRESHOLD: 2**20})
 
@@ -114,7 +119,7 @@ def _set_malloc_options(options: dict[int, int]) -> None:
     """Sets options of glibc's `malloc`; does nothing with another C library."""
     if sys.platform != "linux":
         return
-    library: Any = ctypes.CDLL(None)
+    library: Any = ctypes.CDLL(None)  # all libraries of this process
     if hasattr(library, "gnu_get_libc_version"):
         for option, size in options.items():
             library.mallopt(option, size)

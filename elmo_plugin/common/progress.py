@@ -14,10 +14,10 @@ LINE_INTERVAL = 2.0  # seconds from one line to the next
 
 
 class _Lines:
-    """A stream that prints each state of a bar on its own line."""
+    """A stream for tqdm that prints each state of a bar on its own line of standard error."""
 
     def write(self, text: str) -> None:
-        line = text.strip("\r\n")
+        line = text.strip("\r\n")  # tqdm writes "\r" to begin the same line again
         if line:
             show(line, file=sys.stderr)
 
@@ -27,7 +27,8 @@ class _Lines:
 
 def is_quiet() -> bool:
     """
-    Returns whether the package's logger shows no warnings, as with `elmo --quiet`, and no bars.
+    Returns whether nothing but errors should be shown, as with `elmo --quiet`: then the package's
+    logger lets no warnings through.
     """
     return not logging.getLogger("elmo_plugin").isEnabledFor(logging.WARNING)
 
@@ -39,8 +40,9 @@ def _in_notebook() -> bool:
 
 def progress_bar(**options: Any) -> "tqdm":
     """
-    Returns a bar of tqdm: a widget in a notebook, or one line of text if ipywidgets is not
-    installed. Elsewhere, if standard error is not a terminal, it prints a line every two seconds.
+    Returns a bar of tqdm, made with its `options`: a widget in a notebook, or one line of text if
+    ipywidgets is not installed. Elsewhere, if standard error is not a terminal, it prints a line
+    every two seconds. If `is_quiet`, it shows nothing.
     """
     from tqdm import TqdmWarning  # here, because `elmo --help` would wait for it
 

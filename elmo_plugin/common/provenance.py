@@ -22,22 +22,23 @@ def provenance() -> dict[str, str]:
 @cache
 def commit(folder: Path = PACKAGE) -> str:
     """
-    Returns the last commit that changed a folder or the experiments next to it, with `-changed` if
-    files have changed since; an empty string if git does not know the folder (an installed wheel).
+    Returns the last commit that changed a folder or the folder `experiments` next to it, with
+    `-changed` if files there have changed since. Returns an empty string if git does not know the
+    folder, as in an installed wheel.
     """
-    paths = ("--", ".", "../experiments")
+    paths = ("--", ".", "../experiments")  # from `folder`, where `_git` runs
     try:
         last = _git(folder, "log", "-1", "--format=%h", *paths)
         changes = _git(folder, "status", "--porcelain", *paths)
     except (OSError, subprocess.CalledProcessError):
         return ""
-    if last and changes:
+    if last and changes:  # in a repository without this folder, `last` is empty
         return f"{last}-changed"
     return last
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    """Returns the output of a command of git in a folder."""
+    """Runs a command of git in a folder, and returns its output."""
     command = ["git", "-C", str(folder), *arguments]
     finished = subprocess.run(command, capture_output=True, text=True, check=True)
     return finished.stdout.strip()
@@ -45,8 +46,8 @@ def _git(folder: Path, *arguments: str) -> str:
 
 def processor() -> str:
     """
-    Returns the name, family and model of the processor, its vector instructions, and the variables
-    that forbid some of them.
+    Returns the name, family and model of the processor, its vector instructions, and the values of
+    `LIMITING_VARIABLES`. Without /proc/cpuinfo, returns the name that Python knows.
     """
     path = Path("/proc/cpuinfo")
     if not path.exists():

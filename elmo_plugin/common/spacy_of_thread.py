@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 
 class _Exchange(NamedTuple):
-    """The function that one thread calls for spaCy's `load`, and the models it has loaded."""
+    """What one thread calls in place of `spacy.load`, and the models that it has loaded so."""
 
     load: Callable[..., Any]
     models: dict[Any, Any]
 
 
 _exchanged: ContextVar[_Exchange | None] = ContextVar("exchanged", default=None)
-_installing = Lock()
+_installing = Lock()  # held by `_install`, so that two threads do not wrap the models twice
 
 
 @contextmanager
@@ -35,13 +35,15 @@ def loading_with(load: Callable[..., Any]) -> Iterator[None]:
 
 def _install() -> None:
     """
-    Makes AllenNLP's module look up spaCy, and the models that it has loaded, in the objects below.
-    This happens once, for the whole process.
+    Replaces AllenNLP's module spaCy, and its dictionary of loaded models, by the objects below:
+    they ask for the exchange of the calling thread. Threads without one get spaCy itself, and the
+    old models. Does nothing after the first call in a process.
     """
     from allennlp.common import util
 
     with _installing:
-        if not isinstance(util.LOADED_SPACY_MODELS, _ModelsOfThread):
+        is_installed = isinstance(util.LOADED_SPACY_MODELS, _ModelsOfThread)
+        if not is_installed:
             util.LOADED_SPACY_MODELS = _ModelsOfThread(util.LOADED_SPACY_MODELS)
             util.spacy = _SpacyOfThread()  # type: ignore[assignment]
 
@@ -60,7 +62,10 @@ class _SpacyOfThread:
 
 
 class _ModelsOfThread(dict[Any, Any]):
-    """AllenNLP's models of spaCy by their options, exchanged for the models of this thread."""
+    """
+    The dictionary from which AllenNLP takes a model of spaCy that it has loaded. The keys are the
+    options of loading. A thread with an exchange sees only the models of the exchange.
+    """
 
     def __contains__(self, options: object) -> bool:
         exchange = _exchanged.get()

@@ -42,6 +42,7 @@ class SpacyRules:
     def __init__(self, language: str, *pipes: str) -> None:
         self._language = language
         self._pipes = pipes
+        # For all but a few languages, spaCy finds words only by spaces and punctuation.
         self._needs_spaces = language not in SEGMENTED_LANGUAGES
         self._rules = self._load()
 
@@ -50,15 +51,20 @@ class SpacyRules:
         return list(chain.from_iterable(self.sentences(text)))
 
     def sentences(self, text: str) -> list[list[Word]]:
-        """Returns the words of each sentence; the text is one sentence if no pipe splits it."""
+        """
+        Returns the words of each sentence, without white space. Without pipes, the whole text is
+        one sentence. Raises `BiLmError` if the rules cannot find words in the script of the text.
+        """
         if self._needs_spaces:
             check_script(text, self.option)
         normalized = NormalizedText(text, separate=self._needs_spaces)
         doc = self.parse(normalized.text)
         sentences = []
-        spans: Iterable[Doc | Span] = [doc]
+        spans: Iterable[Doc | Span]
         if self._pipes:
             spans = doc.sents
+        else:
+            spans = [doc]
         for span in spans:
             words = [
                 normalized.word(token.idx, token.idx + len(token))
@@ -70,13 +76,15 @@ class SpacyRules:
         return sentences
 
     def parse(self, text: str) -> "Doc":
-        """Returns spaCy's document of a normalized text."""
+        """Splits a normalized text into words, and with the pipes: returns spaCy's document."""
+        # Another thread may replace `self._rules` at any time, so this call keeps to its own.
         rules = self._rules
-        if len(rules.nlp.vocab.strings) > rules.num_words + self.max_new_words:
+        num_words = len(rules.nlp.vocab.strings)
+        if num_words > rules.num_words + self.max_new_words:
             rules = self._load()
             self._rules = rules
-        nlp = rules.nlp  # not from `self`: another thread may load the rules again
-        doc = nlp.tokenizer(text)
+        nlp = rules.nlp
+        doc = nlp.tokenizer(text)  # because `nlp(text)` refuses texts of over a million characters
         for _, pipe in nlp.pipeline:
             doc = pipe(doc)
         return doc

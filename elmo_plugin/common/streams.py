@@ -14,6 +14,7 @@ from typing import Any
 # the direction of writing. Also halves of surrogate pairs: they stand for the bytes of a path that
 # is not UTF-8, and no stream can encode them.
 _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_STDOUT = 1  # its file descriptor
 # Characters that begin a new line.
 _LINE_END = re.compile("[\n\u2028\u2029]")
 
@@ -30,6 +31,7 @@ def open_missing_streams() -> None:
             # The system gives it the lowest descriptor that is free: this stream's.
             os.open(os.devnull, os.O_WRONLY)
         is_output = name != "stdin"
+        # When Python starts, it sets a stream to `None` if its descriptor is closed.
         if is_output and getattr(sys, name) is None:
             null = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (open until the process ends)
             setattr(sys, name, null)
@@ -47,9 +49,9 @@ def escape_unencodable_characters() -> None:
 @contextmanager
 def ending_if_unread() -> Iterator[None]:
     """
-    Ends the process silently, as other tools do, if nobody reads its output any more
-    (`elmo … | head`). This does not turn SIGPIPE on, because the sockets of a server or a cluster
-    would send it too.
+    Ends the process silently, with the status of SIGPIPE, if nobody reads its output any more
+    (`elmo … | head`). Other tools let the signal itself end them; here it stays off, because the
+    sockets of a server or a cluster would send it too.
     """
     try:
         try:
@@ -58,20 +60,23 @@ def ending_if_unread() -> Iterator[None]:
             sys.stdout.flush()
     except BrokenPipeError:
         if not is_unread():
-            raise
+            raise  # it is another pipe or a socket that broke
         # Python flushes the rest when it ends, so standard output must be writable then.
         null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 1)
+        os.dup2(null, _STDOUT)
         sys.exit(128 + signal.SIGPIPE)
 
 
 def is_unread() -> bool:
-    """Returns whether standard output is a pipe that nobody reads any more."""
-    if not hasattr(select, "poll"):  # on Windows
+    """
+    Returns whether standard output is a pipe that nobody reads any more. Returns false on
+    Windows, as it cannot say.
+    """
+    if not hasattr(select, "poll"):
         return False
     poll = select.poll()
-    poll.register(1, 0)
-    return any(event & select.POLLERR for _, event in poll.poll(0))
+    poll.register(_STDOUT, 0)  # 0, because an error is reported though it is not asked for
+    return any(event & select.POLLERR for _, event in poll.poll(0))  # 0: without waiting
 
 
 def visible(text: object) -> str:
@@ -91,8 +96,8 @@ def visible_line(text: object) -> str:
 
 def escape_in_json(text: str) -> str:
     r"""
-    Returns the same JSON, in which characters that control a terminal have the escapes of JSON,
-    such as `\u009b`. The values in it stay the same.
+    Returns a JSON text in which characters that control a terminal are escaped as JSON does it,
+    such as `\u009b`. Its values stay the same.
     """
     return _CONTROL.sub(_escape_of_json, text)
 
@@ -103,9 +108,9 @@ def _escape_of_json(match: re.Match[str]) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    """Returns the escape of a character, without the quotation marks of `ascii`."""
+    r"""Returns Python's escape of a character, such as `\x1b`."""
     quoted = ascii(match[0])
-    return quoted[1:-1]
+    return quoted[1:-1]  # without the quotation marks
 
 
 def show(*texts: object, **options: Any) -> None:

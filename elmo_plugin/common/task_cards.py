@@ -100,7 +100,10 @@ class TaskCard:
         return [text.name for text in self.texts]
 
     def usual_name(self, name: str) -> str:
-        """Returns the name of a text that may go by another name."""
+        """
+        Returns the name of the input text for which `name` is another name; every other `name`
+        unchanged.
+        """
         for text in self.texts:
             if name in text.other_names:
                 return text.name
@@ -108,7 +111,7 @@ class TaskCard:
 
     @property
     def command(self) -> str:
-        """The command that predicts, with its arguments in capitals."""
+        """The command that predicts, as `elmo predict squad PASSAGE QUESTION`."""
         if len(self.texts) == 1:
             arguments = "TEXT"
         else:
@@ -122,7 +125,7 @@ _PARTS: dict[str, type[Any]] = {"project": ProjectCard, "tab": TabCard}
 
 @cache
 def task_cards() -> dict[str, TaskCard]:
-    """Returns the cards of this package by their names, in the order of its lists."""
+    """Returns the cards of all tasks by the tasks' names, sorted by `order`."""
     cards = []
     for room in _ROOMS:
         for path in (_PACKAGE / room).rglob("*.card.json"):
@@ -133,15 +136,15 @@ def task_cards() -> dict[str, TaskCard]:
 
 def _read_card(path: Path) -> TaskCard:
     """
-    Reads a card. In the file, words are separated by spaces; entries that are missing get their
-    defaults.
+    Reads a card from its JSON file. There, the words for a task are one string, separated by
+    spaces. Entries that are missing get the defaults of `TaskCard`.
     """
     values = json.loads(path.read_text(encoding="utf-8"))
     for key in ("words", "command_words"):
         values[key] = tuple(values.get(key, "").split())
     if "texts" in values:
         values["texts"] = tuple(InputText(**text) for text in values["texts"])
-    for key, kind in _PARTS.items():
+    for key, card_class in _PARTS.items():
         if key in values:
-            values[key] = kind(**values[key])
+            values[key] = card_class(**values[key])
     return TaskCard(**values)

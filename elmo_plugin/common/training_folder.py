@@ -1,6 +1,5 @@
 """The kinds of the entries in the folder of a training: files and folders."""
 
-import os
 import stat
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -15,19 +14,18 @@ _VOCABULARY = "vocabulary"
 
 def check_kinds(folder: Path, name: str) -> None:
     """
-    Raises `BiLmError`, beginning with `name`, if an entry of a training's folder is something else
-    than a training writes there: a folder, a pipe from which reading would never end, a link that
-    leads to itself.
+    Raises `BiLmError`, beginning with `name`, if an entry of a training's folder is of another kind
+    than a training writes: a folder in place of a file, a pipe from which reading would never end,
+    a link that leads to itself. Entries may be missing.
     """
     vocabulary = folder / _VOCABULARY
-    if os.path.lexists(vocabulary):
-        _check_kind(vocabulary, stat.S_IFDIR, "a folder", name)
+    _check_kind(vocabulary, kind=stat.S_IFDIR, expected="a folder", name=name)
     for file in _expected_files(folder):
-        _check_kind(file, stat.S_IFREG, "a file", name)
+        _check_kind(file, kind=stat.S_IFREG, expected="a file", name=name)
 
 
 def _expected_files(folder: Path) -> Iterator[Path]:
-    """Yields the entries that should be files."""
+    """Yields the entries that should be files, in the folder and in its vocabulary."""
     for path in folder.iterdir():
         if any(fnmatchcase(path.name, pattern) for pattern in _FILES):
             yield path
@@ -36,11 +34,14 @@ def _expected_files(folder: Path) -> Iterator[Path]:
 
 
 def _check_kind(path: Path, kind: int, expected: str, name: str) -> None:
-    """Raises `BiLmError` if an entry is not of a kind, such as `S_IFREG`, or cannot be read."""
+    """
+    Raises `BiLmError`, beginning with `name`, if an entry is not of the kind, such as `S_IFREG`, or
+    cannot be read. The message calls the kind `expected`.
+    """
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        return  # a link to nothing counts as a missing file
+        return  # an entry is missing, or a link to nothing
     except OSError as error:
         raise BiLmError(f"{name}: its {path.name} cannot be read ({reason(error)})") from None
     if stat.S_IFMT(mode) != kind:

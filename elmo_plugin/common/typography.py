@@ -49,7 +49,7 @@ def check_script(text: str, option: str) -> None:
     only a dictionary can find. A foreign name of that script, in a text of another script, is
     allowed: it is taken for one word.
     """
-    if text.isascii():
+    if text.isascii():  # for speed: this is most text
         return
     first = _ANY_UNSPACED.search(text)
     if first is None:
@@ -64,13 +64,14 @@ def check_script(text: str, option: str) -> None:
             if length > 0:
                 num_unspaced += 1
             longest = max(longest, length)
+    # At least half of the chunks: the text is not in another script, with a foreign name in it.
     if 2 * num_unspaced >= num_chunks or longest > _LONGEST_NAME:
         script = _unspaced_script(first[0])
         raise BiLmError(f"{script} is written without spaces between words: set {option}")
 
 
 def _unspaced_script(character: str) -> str:
-    """Returns the name of the script of one of the characters in `_UNSPACED`."""
+    """Returns the name of the script of a character. It must be of a script in `_UNSPACED`."""
     names = [
         name for name, characters in _UNSPACED.items() if re.match(f"[{characters}]", character)
     ]
@@ -139,12 +140,14 @@ class NormalizedText:
 
     def __init__(self, typed: str, separate: bool = False) -> None:
         self.text = typed
+        # For each character of `text`, the place of the typed character that it comes from.
         self._origins: Sequence[int] = range(len(typed))
         if not typed.isascii():
-            pieces = list(typed)  # the text for each character as typed
+            pieces = list(typed)  # the part of `text` for each typed character
             for match in _TYPOGRAPHIC.finditer(typed):
                 pieces[match.start()] = _twin(match)
             if separate:
+                # A match may be several characters: a letter and its marks.
                 for match in SEPARATE.finditer(typed):
                     pieces[match.start()] = f" {pieces[match.start()]}"
                     pieces[match.end() - 1] += " "

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
+from glob import escape
 from pathlib import Path
 from shutil import rmtree
 
@@ -21,8 +22,9 @@ def unfinished_path(output: StrPath) -> Path:
 @contextmanager
 def unfinished_folder(output: Path, parts: str) -> Iterator[Path]:
     """
-    Yields the folder of the parts of an output, locked for this process; their names match the
-    pattern `parts`. The folder is removed when the block succeeds, and if there is no part in it.
+    Yields the folder of the parts of an output, locked for this process. The names of the parts
+    match the pattern `parts`. When the block succeeds, the folder is removed; when it fails, the
+    folder is kept for the next run if there is a part in it.
 
     Raises `BiLmError` if something else is in the place of the folder or in it, or another process
     writes the output.
@@ -38,8 +40,9 @@ def unfinished_folder(output: Path, parts: str) -> Iterator[Path]:
     try:
         with locked(folder.with_name(f".{folder.name}.lock"), timeout=0):
             folder.mkdir(exist_ok=True)
-            remove_leftovers(folder, "*")
-            _check_content(folder, (parts, DESCRIPTION, output.name))
+            remove_leftovers(folder, "*")  # of any file, because nobody else holds the lock
+            # The complete output has its own name in the folder before it is moved to its place.
+            _check_content(folder, (parts, DESCRIPTION, escape(output.name)))
             is_done = False
             try:
                 yield folder

@@ -5,8 +5,8 @@ from hashlib import blake2b
 
 def word_key(word: str) -> int:
     """
-    Returns a hash of a word, a number from -2^63 to 2^63 - 1. It is never 0, because that stands
-    for padding.
+    Returns a hash of a word, a number from -2^63 to 2^63 - 1. It is never 0, because 0 stands for
+    padding.
     """
     hashed = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     key = int.from_bytes(hashed, "little", signed=True)

@@ -49,7 +49,7 @@ def map_in_processes(
             # existed at the last `submit`. So all of them are started first, by small tasks.
             for _ in range(num_workers):
                 pool.submit(os.getpid)
-        yield from _in_order(pool, function, items, _ITEMS_AHEAD * num_workers)
+        yield from _results_in_order(pool, function, items, ahead=_ITEMS_AHEAD * num_workers)
     except BaseException as error:
         for worker in list(workers.values()):
             worker.kill()
@@ -60,15 +60,15 @@ def map_in_processes(
         pool.shutdown(cancel_futures=True)
 
 
-def _in_order(
+def _results_in_order(
     pool: ProcessPoolExecutor,
     function: Callable[[Item], Result],
     items: Iterable[Item],
     ahead: int,
 ) -> Iterator[tuple[Item, Result]]:
     """
-    Yields the results of `map_in_processes`, while the workers of a pool work. At most `ahead`
-    items are read before the workers need them.
+    Yields each item, in order, with the result that a worker of the pool computes. At most
+    `ahead` items more are read and submitted, so that no worker waits, and memory is bounded.
     """
     pending: deque[tuple[Item, Future[Result]]] = deque()
     for item in items:
@@ -88,7 +88,7 @@ def _signals_held() -> Iterator[None]:
     Delays Ctrl-C and SIGTERM until the block is left, so that they find no process half started.
     Processes that are started in the block begin with the signals blocked.
     """
-    if sys.platform == "win32":
+    if sys.platform == "win32":  # it cannot delay signals
         yield
         return
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
@@ -99,10 +99,13 @@ def _signals_held() -> Iterator[None]:
 
 
 def _start_worker(level: int, start: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-    """Prepares a new process of the pool, which logs as much as its parent."""
+    """
+    Prepares a new process of the pool, and calls `start(*arguments)` in it. It logs from `level`
+    on, as its parent does.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it and kills workers
     if sys.platform != "win32":
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)  # blocked by `_signals_held`
     threading.Thread(target=_end_with_parent, daemon=True).start()
     logging.getLogger(_LOGGER).setLevel(level)
     show_log(verbose=level < logging.WARNING)
@@ -111,7 +114,7 @@ def _start_worker(level: int, start: Callable[..., None], arguments: tuple[Any, 
 
 
 def _end_with_parent() -> None:
-    """Ends this process when its parent is killed."""
+    """Waits until the parent of this process has ended or was killed, and ends this process."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()  # waits until the parent has ended

@@ -12,8 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from elmo_plugin.common import files
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import atomic_write, atomic_write_all, check_outputs, write_json
+from elmo_plugin.common.files import (
+    atomic_write,
+    atomic_write_all,
+    check_outputs,
+    temporary_folder,
+    write_json,
+)
 
 STDOUT = """
 import sys
@@ -97,6 +104,19 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_else(tmp_path: Pat
     assert list(tmp_path.iterdir()) == [tmp_path / "file.txt"]
 
 
+def test_an_error_names_the_one_of_several_files_that_could_not_be_written(tmp_path: Path) -> None:
+    paths = [tmp_path / "first.txt", tmp_path / "second.txt"]
+    for path in paths:
+        with pytest.raises(FileExistsError) as raised, atomic_write_all(paths) as temporaries:
+            temporaries[paths.index(path)].mkdir()
+            temporaries[paths.index(path)].mkdir()
+        assert f"could not write {path}: " in str(raised.value)
+    with pytest.raises(FileNotFoundError) as raised, atomic_write_all(paths):
+        (tmp_path / "input.txt").read_text()
+    assert raised.value.filename == str(tmp_path / "input.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_leftovers_of_a_killed_process_are_removed_by_the_next_call(
     tmp_path: Path,
 ) -> None:
@@ -118,3 +138,18 @@ def test_leftovers_of_a_killed_process_are_removed_by_the_next_call(
     with atomic_write(tmp_path / "p") as temporary:
         temporary.touch()
     assert {path.name for path in tmp_path.glob(".p.*")} == {".p.settings", ".p.project1"}
+
+
+def test_without_locks_no_folder_is_taken_for_a_leftover(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "fcntl", None)
+    monkeypatch.setattr(files, "_SECONDS_TO_LOCK", -1)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with atomic_write(tmp_path / "a.txt") as first:
+        first.write_text("first")
+        with atomic_write(tmp_path / "a.txt") as second:
+            second.write_text("second")
+    assert (tmp_path / "a.txt").read_text() == "first"
+    with temporary_folder("elmo_test_") as folder, temporary_folder("elmo_test_"):
+        assert folder.is_dir()

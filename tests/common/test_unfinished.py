@@ -33,6 +33,14 @@ def test_a_folder_without_parts_is_not_kept(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_output_that_was_finished_in_the_folder_is_no_obstacle(tmp_path: Path) -> None:
+    for name in ("out.txt", "out[1].txt"):
+        stop_after(tmp_path / name, "1.part", name)
+        with unfinished_folder(tmp_path / name, "*.part") as folder:
+            assert (folder / name).exists()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_of_something_else_is_refused_and_kept(tmp_path: Path) -> None:
     folder = tmp_path / "out.txt.unfinished"
     folder.mkdir()

@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
+from elmo_plugin.archives import naming_archive
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.commands.main import main
 from elmo_plugin.common import downloads
@@ -58,6 +60,22 @@ def test_too_little_memory_is_recognized() -> None:
     assert is_lack_of_memory(RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"))
     assert not is_lack_of_memory(RuntimeError("shapes do not match"))
     assert not is_lack_of_memory(ImportError("no module"))
+
+
+def test_too_little_memory_is_not_reported_as_a_fault_of_the_archive() -> None:
+    for error in (
+        MemoryError(),
+        torch.cuda.OutOfMemoryError("CUDA out of memory"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"),
+    ):
+        with pytest.raises(type(error)) as raised, naming_archive("archive a"):
+            raise error
+        assert raised.value is error
+    with (
+        pytest.raises(BiLmError, match=r"^archive a: shapes do not match$"),
+        naming_archive("archive a"),
+    ):
+        raise RuntimeError("shapes do not match")
 
 
 def test_too_little_memory_ends_a_command_with_one_sentence(
