@@ -155,8 +155,8 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     if isinstance(location, zipfile.Path) or is_model_folder(location):
         options, weights = read_folder(location)
         return Checkpoint(options, weights.items())
-    options, weights, softmax = read_archive(location, with_softmax=with_softmax)
-    return Checkpoint(options, weights.items(), softmax)
+    trained = read_archive(location, with_softmax=with_softmax)
+    return Checkpoint(trained.options, trained.weights.items(), trained.softmax)
 
 
 class ModelFiles(NamedTuple):
