@@ -110,20 +110,30 @@ def _write_hdf5(path: Path, content: Content) -> None:
             else:
                 keys = [sentence_key(name) for name in names]
             num_lines += len(names)
-            for name, key, array in zip(names, keys, chunk.arrays, strict=True):
-                # A blank sentence cannot be a name, and a repeated one is written once.
-                if key and key not in file:
-                    dataset = _write_dataset(file, key, content, array)
-                    if chunk.names:
-                        dataset.attrs["original_id"] = name
+            _write_datasets(file, chunk, keys, content)
             if has_index:
                 index.append(_without_braces(dict(zip(names, keys, strict=True))))
             if target.error is not None:
                 return  # the end of the block raises it
         if has_index:
-            text = b"{" + b", ".join(index) + b"}"
-            string = np.frombuffer(text, h5py.string_dtype(length=len(text)))
-            file.create_dataset("sentence_to_index", data=string, track_times=False)
+            _write_index(file, index)
+
+
+def _write_datasets(file: h5py.File, chunk: _Stored, keys: Sequence[str], content: Content) -> None:
+    """Writes the vectors of each sentence of a chunk under its key."""
+    for number, key in enumerate(keys):
+        # A blank sentence cannot be a name, and a repeated one is written once.
+        if key and key not in file:
+            dataset = _write_dataset(file, key, content, chunk.arrays[number])
+            if chunk.names:
+                dataset.attrs["original_id"] = chunk.names[number]
+
+
+def _write_index(file: h5py.File, members: Sequence[bytes]) -> None:
+    """Writes `sentence_to_index`, given the members of its JSON object."""
+    text = b"{" + b", ".join(members) + b"}"
+    string = np.frombuffer(text, h5py.string_dtype(length=len(text)))
+    file.create_dataset("sentence_to_index", data=string, track_times=False)
 
 
 def _without_braces(keys: dict[str, str]) -> bytes:
@@ -174,24 +184,20 @@ def sentence_key(sentence: str) -> str:
     return sentence.replace("\\", r"\\").replace("/", r"\s").replace("\0", r"\0")
 
 
-def check_keys(chunk: Chunk) -> Chunk:
-    """
-    Returns a chunk after a check. Raises `BiLmError` if a sentence is too long to be the name of
-    its vectors.
-    """
+def check_keys(chunk: Chunk) -> None:
+    """Raises `BiLmError` if a sentence of a chunk is too long to be the name of its vectors."""
     for record in chunk.records:
         if len(sentence_key(record.text).encode()) > _MAX_KEY_BYTES:
             raise BiLmError(
                 f"{record.place}: the sentence is longer than the {_MAX_KEY_BYTES:,} bytes of a "
                 "name in HDF5: leave out --use-sentence-keys"
             )
-    return chunk
 
 
-def check_member_names(chunk: Chunk) -> Chunk:
+def check_member_names(chunk: Chunk) -> None:
     """
-    Returns the chunk. Raises `BiLmError` if the name of a record would lead out of the folder into
-    which somebody unpacks an .npz file.
+    Raises `BiLmError` if the name of a record would lead out of the folder into which somebody
+    unpacks an .npz file.
     """
     for record in chunk.records:
         name = PureWindowsPath(record.name)  # splits at / also
@@ -200,7 +206,6 @@ def check_member_names(chunk: Chunk) -> Chunk:
                 f"{record.place}: the record {record.name!r:.100} cannot be a name in .npz; "
                 "write .hdf5"
             )
-    return chunk
 
 
 def _write_safetensors(path: Path, content: Content) -> None:
