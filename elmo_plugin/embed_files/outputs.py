@@ -37,11 +37,8 @@ class Content(NamedTuple):
     row_shape: tuple[int, ...]  # of a word's vectors, (num_layers, dim) or (dim,)
     description: dict[str, Any]  # how the vectors were made
 
-    def lines(self) -> Iterator[tuple[str, str, np.ndarray]]:
-        """
-        Yields for each line its number, or the name of its protein, its words with a space between
-        them, and their vectors, shape (words, ..., dim).
-        """
+    def lines(self) -> Iterator["EmbeddedLine"]:
+        """Yields the lines of the text with their vectors."""
         number = 0
         for path in self.chunks:
             chunk = _read_chunk(path)
@@ -49,7 +46,7 @@ class Content(NamedTuple):
                 name = str(number)
                 if chunk.names:
                     name = chunk.names[index]
-                yield name, text, chunk.arrays[index]
+                yield EmbeddedLine(name, text, chunk.arrays[index])
                 number += 1
 
     def shaped(self, array: np.ndarray) -> np.ndarray:
@@ -62,7 +59,15 @@ class Content(NamedTuple):
         return np.moveaxis(array, 0, -2)
 
 
-class _Stored(NamedTuple):
+class EmbeddedLine(NamedTuple):
+    """A line of a text, or a protein, and its vectors."""
+
+    name: str  # the number of the line, or the name of the protein
+    text: str  # the words, with a space between them
+    vectors: np.ndarray  # Shape: (words, ..., dim)
+
+
+class _StoredChunk(NamedTuple):
     """The content of a chunk's file."""
 
     sentences: list[str]
@@ -119,7 +124,9 @@ def _write_hdf5(path: Path, content: Content) -> None:
             _write_index(file, index)
 
 
-def _write_datasets(file: h5py.File, chunk: _Stored, keys: Sequence[str], content: Content) -> None:
+def _write_datasets(
+    file: h5py.File, chunk: _StoredChunk, keys: Sequence[str], content: Content
+) -> None:
     """Writes the vectors of each sentence of a chunk under its key."""
     for number, key in enumerate(keys):
         # A blank sentence cannot be a name, and a repeated one is written once.
@@ -152,14 +159,14 @@ def _write_dataset(file: h5py.File, key: str, content: Content, array: np.ndarra
     )
 
 
-def _read_chunk(chunk: Path) -> _Stored:
+def _read_chunk(chunk: Path) -> _StoredChunk:
     """Reads the file of a chunk, as `write_chunk` wrote it."""
     with np.load(chunk) as stored:
         ends = np.cumsum(stored["lengths"])
         names = []
         if len(stored["names"]) > 0:
             names = split_lines(stored["names"])
-        return _Stored(
+        return _StoredChunk(
             sentences=split_lines(stored["sentences"]),
             texts=split_lines(stored["texts"]),
             arrays=np.split(stored["vectors"], ends[:-1]),
@@ -311,9 +318,9 @@ def _write_npz(path: Path, content: Content) -> None:
     # Written in pieces, because numpy needs all arrays in memory.
     with zipfile.ZipFile(path, "w") as file:
         file.comment = json.dumps(content.description, sort_keys=True).encode()
-        for line, _, array in content.lines():
-            with file.open(f"{line}.npy", "w", force_zip64=True) as target:
-                np.lib.format.write_array(target, content.shaped(array), allow_pickle=False)
+        for line in content.lines():
+            with file.open(f"{line.name}.npy", "w", force_zip64=True) as target:
+                np.lib.format.write_array(target, content.shaped(line.vectors), allow_pickle=False)
 
 
 def _npz_description(path: Path) -> bytes:
@@ -335,16 +342,16 @@ def _write_csv(path: Path, content: Content) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["sentence", "position", "word", *names])
         num_formulas = 0
-        for line, text, rows in content.lines():
-            words = text.split()
+        for line in content.lines():
+            words = line.text.split()
             if content.settings.pooling:
-                words = [text]  # one row for the whole line
-            for position, (word, row) in enumerate(zip(words, rows, strict=True)):
+                words = [line.text]  # one row for the whole line
+            for position, (word, row) in enumerate(zip(words, line.vectors, strict=True)):
                 shown = ""
                 if content.settings.keep_sentences:
                     shown = word
-                num_formulas += count_formulas([line, shown])
-                writer.writerow([line, position, shown, *row.ravel().astype(str)])
+                num_formulas += count_formulas([line.name, shown])
+                writer.writerow([line.name, position, shown, *row.ravel().astype(str)])
     warn_of_formulas(path.name, num_formulas)
 
 

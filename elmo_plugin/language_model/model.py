@@ -117,9 +117,11 @@ class BiLmLanguageModel(Model):
         self.bilm.load_weights(stored.weights)
         if stored.softmax is None:
             return
-        weight, bias, new_words = adapt_softmax(stored.softmax, self.vocab)
-        self.softmax.load_state_dict({"weight": weight, "bias": bias})
-        logger.info("Continues the softmax of %s; %d words are new to it", source, new_words)
+        adapted = adapt_softmax(stored.softmax, self.vocab)
+        self.softmax.load_state_dict({"weight": adapted.weight, "bias": adapted.bias})
+        logger.info(
+            "Continues the softmax of %s; %d words are new to it", source, adapted.num_new_words
+        )
 
     def forward(
         self,
