@@ -47,9 +47,8 @@ def _find_numbered_sentences(
     columns: Sequence[Sequence[str]], blocks: Sequence[Block]
 ) -> dict[int, list[str]]:
     """
-    Returns the columns that number the sentences, and those of their documents, as
-    `find_sentence_columns` does. There may be several, such as the numbers of paragraphs and of
-    sentences.
+    Returns the columns that number the sentences, and the columns of their documents, as
+    `find_sentence_columns` does. Several may, such as the numbers of paragraphs and of sentences.
     """
     begins_block = []  # for each row
     for block in blocks:
