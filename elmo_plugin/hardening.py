@@ -229,8 +229,8 @@ def _is_mistake(error: BaseException) -> bool:
 
 def _interruption(error: BaseException) -> str:
     """
-    Says what has ended a program that could go on later: a full disk, a lack of memory or a signal.
-    Returns an empty string for any other error.
+    Names the cause if a program ended that may be started again: a full disk, a lack of memory or a
+    signal. Returns an empty string for any other error.
     """
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         message = str(error.strerror)

@@ -88,8 +88,8 @@ def _stack(tensors: Sequence[Tensor]) -> Tensor:
 
 class _Rows(NamedTuple):
     """
-    What the loop over time computes for the packed rows of all time steps, see `Packing`. Every
-    shape begins with the directions.
+    The values of the packed rows of all time steps, see `Packing`, as the forward pass computes
+    them. Every shape begins with the directions.
 
     gates: the sigmoids of i, 2j, f and o, (directions, rows, 4 * dim)
     cells: c after it was clipped, (directions, rows, dim)
@@ -238,8 +238,8 @@ class _ProjectedLstm(Function):
 
 def _fuse(weights: LstmWeights) -> LstmWeights:
     """
-    Returns copies with the rows of the gate j doubled and the forget bias added, for all directions
-    what `LstmLayer.fused_weights` returns for one. The projection is not copied.
+    Returns copies with the rows of the gate j doubled and the forget bias added, as
+    `LstmLayer.fused_weights` does for a single direction. The projection is not copied.
     """
     dim = weights.projection_weight.size(-1)
     bias = _double_candidate_gate(weights.bias)
@@ -257,7 +257,7 @@ def _forward_through_time(
 ) -> _Rows:
     """
     Goes from the first time step to the last, beginning with the state `first` of each sentence.
-    The weights are those of `_fuse`.
+    `_fuse` has made the weights.
     """
     recur = _pack_weights(weights.recurrent_weight, settings.dtype)
     project = _pack_weights(weights.projection_weight, settings.dtype)

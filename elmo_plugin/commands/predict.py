@@ -212,7 +212,7 @@ def _write_resumable(
     predictor: "TextPredictor",
     settings: "PredictorSettings",
 ) -> None:
-    """Writes predictions for a file to another one, and continues what a stopped run has begun."""
+    """Writes predictions for a file to another one, and continues a run that was stopped."""
     from elmo_plugin.predictions.input_files import inputs_of
     from elmo_plugin.predictions.resumable import write_resumable
 

@@ -157,7 +157,7 @@ def _prepare(
 def _checked_chunks(
     chunks: Iterable[Chunk], settings: EmbedSettings, output_format: str
 ) -> Iterator[Chunk]:
-    """Yields the chunks after a check of what becomes a name in the output."""
+    """Yields the chunks after a check of the texts that become names in the output."""
     for chunk in chunks:
         if settings.keys == "sentence":
             check_keys(chunk)

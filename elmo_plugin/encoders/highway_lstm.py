@@ -137,9 +137,9 @@ def _write_derivatives_by_gates(
     gates: Tensor, carried: Tensor, cells_before: Tensor, tanh_cells: Tensor, derivatives: Tensor
 ) -> None:
     """
-    Writes, for each gate before its sigmoid, the derivative of what it acts on: of the cell by i, f
-    and g, of the hidden state by o and r. `gates` are the five sigmoids, shape (rows, 5 * dim), as
-    are the `derivatives`, and `carried` are the `u_t`.
+    Writes the derivatives by the gates before their sigmoids: the derivative of the cell by i, f
+    and g, the derivative of the hidden state by o and r. `gates` are the five sigmoids, `carried`
+    are the `u_t`, and `derivatives` have the shape of the gates, (rows, 5 * dim).
     """
     i, _, g, o, r = gates.chunk(5, dim=1)
     # The derivative s - s * s of each sigmoid s, times the factor of that gate in the formulas.

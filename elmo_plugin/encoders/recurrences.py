@@ -291,9 +291,9 @@ class LstmRecurrence(Function):
 
 def _derivatives_by_gates(gates: Tensor, cells_before: Tensor, tanh_cells: Tensor) -> Tensor:
     """
-    Returns, for each gate of an LSTM before its sigmoid, the derivative of what it acts on: of the
-    cell by i, f and g, of the hidden state by o. `gates` are the four sigmoids, shape (directions,
-    rows, 4 * dim).
+    Returns the derivatives by the gates of an LSTM before their sigmoids: the derivative of the
+    cell by i, f and g, the derivative of the hidden state by o. `gates` are the four sigmoids,
+    shape (directions, rows, 4 * dim).
     """
     i, _, g, _ = gates.chunk(4, dim=2)
     # The derivative s - s * s of each sigmoid s, times the factor of that gate in the formulas.

@@ -156,8 +156,8 @@ def _read_files(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str,
 
 def _read_directory(directory: Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:
     """
-    Reads the wanted files of a serialization directory. Of its weights, which are large, it reads
-    only the first file of `WEIGHTS_NAMES`, because no other is used.
+    Reads the wanted files of a serialization directory. If it has several files of weights, only
+    the first of `WEIGHTS_NAMES` is read: they are large, and no other one is used.
     """
     paths = list(directory.iterdir())
     paths += (directory / _VOCABULARY).glob("*")

@@ -146,8 +146,8 @@ def _form_of_rows(lines: Sequence[bytes], column: int) -> _RowForm:
 
 def _is_word_row(line: bytes, fields: Sequence[bytes], form: _RowForm) -> bool:
     """
-    Returns whether a line has a word: it is no comment, and, in CoNLL-U, no contraction, whose
-    words have rows of their own, and no empty node.
+    Returns whether a line has a word. A comment has none; nor has, in CoNLL-U, an empty node or a
+    contraction (the rows below it have its words).
     """
     if form.is_numbered and not fields[0].isdigit():
         return False  # CoNLL-U numbers only whole words

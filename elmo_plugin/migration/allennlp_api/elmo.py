@@ -284,7 +284,7 @@ class Elmo(nn.Module):
 
 class _BiLmOutput(NamedTuple):
     """
-    What a biLM returns for sentences.
+    The output of a biLM for sentences.
 
     layers: the activations of each layer, shape (batch, time, output_dim)
     mask: (batch, time)

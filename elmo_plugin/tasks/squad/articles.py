@@ -151,7 +151,7 @@ def _get(parent: Any, key: str, kind: Any, place: str) -> Any:
 
 
 def _unexpected(found: Any, key: str, kind: Any, place: str) -> ConfigurationError:
-    """Returns the error for what is found in place of a key's value."""
+    """Returns the error for something else in place of a key's value."""
     shown = json.dumps(found, ensure_ascii=False)
     return ConfigurationError(
         f'{place}: expected {_KINDS[kind]} as "{key}", got {shown:.60}; {_FORM}'
