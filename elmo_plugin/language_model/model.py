@@ -162,7 +162,7 @@ class BiLmLanguageModel(Model):
         needs_gradients = torch.is_grad_enabled() and not warms_up
         with self._rounding(character_ids.device):
             with torch.set_grad_enabled(needs_gradients):
-                hidden = self._read(character_ids, types)
+                hidden = self._run_bilm(character_ids, types)
             loss = self._loss(hidden, targets)
         if self.training:
             self._trained_batches += 1
@@ -174,7 +174,7 @@ class BiLmLanguageModel(Model):
             return bfloat16_autocast(device.type)
         return nullcontext()
 
-    def _read(self, character_ids: Tensor, types: Tensor) -> Tensor:
+    def _run_bilm(self, character_ids: Tensor, types: Tensor) -> Tensor:
         """
         Returns the last layer's output for `types`, shape (directions, batch, time), as
         (directions, time * batch, projection_dim). Carries the state on.
@@ -193,7 +193,7 @@ class BiLmLanguageModel(Model):
 
     def _loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
         """
-        Returns the loss of a batch, and counts it for the metrics, given `hidden` as `_read`
+        Returns the loss of a batch, and counts it for the metrics, given `hidden` as `_run_bilm`
         returns it and `targets`, shape (directions, batch, time).
         """
         targets = targets.transpose(1, 2).flatten(1)  # Shape: (directions, time * batch)
