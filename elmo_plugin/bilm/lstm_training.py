@@ -86,7 +86,7 @@ def _stack(tensors: Sequence[Tensor]) -> Tensor:
     return torch.stack(tuple(tensors))
 
 
-class _Rows(NamedTuple):
+class _RowValues(NamedTuple):
     """
     The values of the packed rows of all time steps, see `Packing`, as the forward pass computes
     them. Every shape begins with the directions.
@@ -111,7 +111,7 @@ class _Saved(NamedTuple):
     first_hidden, first_cell: the state of each sentence before its first token
     input_weight, recurrent_weight: W and R of `LstmLayer`, with the rows of the gate j doubled
     projection_weight: P of `LstmLayer`
-    gates, cells, cell_sigmoids, hiddens: see `_Rows`
+    gates, cells, cell_sigmoids, hiddens: see `_RowValues`
     """
 
     inputs: Tensor
@@ -174,7 +174,7 @@ class _ProjectedLstm(Function):
         settings = _LayerSettings(batch_sizes, cell_clip, proj_clip, autocast_dtype(input_weight))
         weights = _fuse(LstmWeights(input_weight, recurrent_weight, bias, projection_weight))
         first = LstmState(first_hidden, first_cell)
-        rows = _forward_through_time(inputs, first, weights, settings)
+        values = _forward_through_time(inputs, first, weights, settings)
         saved = _Saved(
             inputs=inputs,
             first_hidden=first_hidden,
@@ -182,16 +182,16 @@ class _ProjectedLstm(Function):
             input_weight=weights.input_weight,
             recurrent_weight=weights.recurrent_weight,
             projection_weight=weights.projection_weight,
-            gates=rows.gates,
-            cells=rows.cells,
-            cell_sigmoids=rows.cell_sigmoids,
-            hiddens=rows.hiddens,
+            gates=values.gates,
+            cells=values.cells,
+            cell_sigmoids=values.cell_sigmoids,
+            hiddens=values.hiddens,
         )
         ctx.save_for_backward(*saved)
         ctx.settings = settings
-        final_hidden = last_rows(rows.hiddens, batch_sizes, first_hidden)
-        final_cell = last_rows(rows.cells, batch_sizes, first_cell)
-        return rows.hiddens, final_hidden, final_cell
+        final_hidden = last_rows(values.hiddens, batch_sizes, first_hidden)
+        final_cell = last_rows(values.cells, batch_sizes, first_cell)
+        return values.hiddens, final_hidden, final_cell
 
     @staticmethod
     @first_derivative_only
@@ -254,7 +254,7 @@ def _fuse(weights: LstmWeights) -> LstmWeights:
 
 def _forward_through_time(
     inputs: Tensor, first: LstmState, weights: LstmWeights, settings: _LayerSettings
-) -> _Rows:
+) -> _RowValues:
     """
     Goes from the first time step to the last, beginning with the state `first` of each sentence.
     `_fuse` has made the weights.
@@ -263,7 +263,7 @@ def _forward_through_time(
     project = _pack_weights(weights.projection_weight, settings.dtype)
     shape = inputs.shape[:2]  # (directions, rows)
     dim = first.cell.size(-1)
-    rows = _Rows(
+    values = _RowValues(
         gates=inputs.new_empty(*shape, 4 * dim),
         cells=inputs.new_empty(*shape, dim),
         cell_sigmoids=inputs.new_empty(*shape, dim),
@@ -273,23 +273,23 @@ def _forward_through_time(
     cell = first.cell
     steps = _steps(settings.batch_sizes)
     from_inputs = _gates_from_inputs(inputs, weights, settings)
-    for step, added in zip(steps, from_inputs, strict=True):
+    for rows, added in zip(steps, from_inputs, strict=True):
         # The sentences that have ended are the last ones of the step before, and are left out.
-        size = step.stop - step.start
-        gates = rows.gates[:, step]  # Shape: (directions, size, 4 * dim)
-        cell_sigmoid = rows.cell_sigmoids[:, step]
+        size = rows.stop - rows.start
+        gates = values.gates[:, rows]  # Shape: (directions, size, 4 * dim)
+        cell_sigmoid = values.cell_sigmoids[:, rows]
         products = recur(hidden[:, :size], added)
         torch.sigmoid(products.to(gates.dtype), out=gates)
         i, j, f, o = gates.chunk(4, dim=-1)
         # c = clip(f * c + i * (2 j - 1)), in which 2 j - 1 is a tanh
-        cell = torch.mul(cell[:, :size], f, out=rows.cells[:, step])
+        cell = torch.mul(cell[:, :size], f, out=values.cells[:, rows])
         cell.addcmul_(i, j, value=2).sub_(i).clamp_(-settings.cell_clip, settings.cell_clip)
         # o * tanh(c) = o * (1 - 2 sigmoid(-2c))
         torch.mul(cell, -2, out=cell_sigmoid).sigmoid_()
         activated = torch.addcmul(o, o, cell_sigmoid, value=-2)
-        rows.hiddens[:, step] = project(activated)
-        hidden = rows.hiddens[:, step].clamp_(-settings.proj_clip, settings.proj_clip)
-    return rows
+        values.hiddens[:, rows] = project(activated)
+        hidden = values.hiddens[:, rows].clamp_(-settings.proj_clip, settings.proj_clip)
+    return values
 
 
 def _gates_from_inputs(
@@ -327,9 +327,9 @@ class _RowGradients(NamedTuple):
 
 class _Step(NamedTuple):
     """
-    The rows of one time step, shape (directions, sentences, ...).
+    The values of one time step, shape (directions, sentences, ...).
 
-    gates, cell, cell_sigmoid, hidden: its rows of `_Rows`
+    gates, cell, cell_sigmoid, hidden: its rows of `_RowValues`
     cell_before: the cell of the same sentences before this time step
     """
 
@@ -342,17 +342,17 @@ class _Step(NamedTuple):
 
 def _read_step(saved: _Saved, steps: Sequence[slice], number: int) -> _Step:
     """Returns views of the saved rows of a time step."""
-    step = steps[number]
+    rows = steps[number]
     if number == 0:
         cells_before = saved.first_cell
     else:
         cells_before = saved.cells[:, steps[number - 1]]
-    size = step.stop - step.start
+    size = rows.stop - rows.start
     return _Step(
-        gates=saved.gates[:, step],
-        cell=saved.cells[:, step],
-        cell_sigmoid=saved.cell_sigmoids[:, step],
-        hidden=saved.hiddens[:, step],
+        gates=saved.gates[:, rows],
+        cell=saved.cells[:, rows],
+        cell_sigmoid=saved.cell_sigmoids[:, rows],
+        hidden=saved.hiddens[:, rows],
         cell_before=cells_before[:, :size],
     )
 
