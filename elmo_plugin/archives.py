@@ -314,9 +314,10 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
     # spaCy has a module for each language: "en", "de".
     languages = {module.name for module in iter_modules(lang.__path__)}
     # A token indexer with a feature such as "pos_" reads what only a model can find.
-    needs_tags = any(
-        keys[-1] == "feature_name" and value != "text" for keys, value in _values(config)
-    )
+    needs_tags = False
+    for keys, value in _values(config):
+        if keys[-1] == "feature_name" and value != "text":
+            needs_tags = True
 
     def load(model: str, disable: Sequence[str]) -> Any:
         """Stands for `spacy.load`: returns the rules of the model's language, or the model."""
@@ -325,8 +326,8 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
             return spacy.load(model, disable=disable)
         language, _, _ = model.partition("_")  # of a name such as en_core_web_sm
         # AllenNLP disables the parser and the entity recognizer if it needs only the words.
-        only_splits = not needs_tags and "parser" in disable and "ner" in disable
-        if only_splits and language in languages:
+        needs_words_only = not needs_tags and "parser" in disable and "ner" in disable
+        if needs_words_only and language in languages:
             logger.warning(
                 "%s: words are split by spaCy's rules, without the model %s", name, model
             )
@@ -387,20 +388,22 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
         raise BiLmError(f"{name}: its {_CONFIG}: expected a model and a vocabulary, as objects")
     if vocabulary:
         config["vocabulary"] = {key: vocabulary[key] for key in _VOCABULARY if key in vocabulary}
-    for key in ("data_loader", "validation_data_loader"):
-        loader = config.get(key)
-        if isinstance(loader, dict):
-            loader.pop("cache_directory", None)
-            loader.pop("num_workers", None)
-    for key in ("dataset_reader", "validation_dataset_reader"):
-        reader = config.get(key)
-        if isinstance(reader, dict):
-            _drop_gone_options(reader)
+    for loader in _objects(config, "data_loader", "validation_data_loader"):
+        loader.pop("cache_directory", None)
+        loader.pop("num_workers", None)
+    for reader in _objects(config, "dataset_reader", "validation_dataset_reader"):
+        _drop_gone_options(reader)
     _remove_initial_values_and_cache(model)
     for _, part in _values(model):
         if isinstance(part, dict):
             _remove_initial_values_and_cache(part)
     return config
+
+
+def _objects(config: Mapping[str, Any], *keys: str) -> list[dict[str, Any]]:
+    """Returns the values of these keys that are objects. Any of the keys may be missing."""
+    values = [config.get(key) for key in keys]
+    return [value for value in values if isinstance(value, dict)]
 
 
 def _remove_initial_values_and_cache(part: dict[str, Any]) -> None:

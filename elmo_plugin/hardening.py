@@ -208,23 +208,40 @@ def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) 
     Ends a program with one sentence if the user made a mistake or stopped it, silently if nobody
     reads its output, and as Python does otherwise.
     """
-    is_mistake = isinstance(error, MISTAKES)
-    if isinstance(error, RuntimeError | ValueError) and str(error).startswith(_JSONNET_MISTAKES):
-        is_mistake = True
-    if is_mistake and not os.environ.get("ALLENNLP_DEBUG"):
+    if _is_mistake(error) and not os.environ.get("ALLENNLP_DEBUG"):
         # Several lines, because Jsonnet's message has one for each call that led to the mistake.
         show_lines(f"{kind.__name__}: {str(error).strip()}", file=sys.stderr)
-    elif isinstance(error, OSError) and error.errno in NO_ROOM:
-        message = str(error.strerror)
-        if "could not write" not in message:  # our messages have the file and the reason
-            message = f"could not write {error.filename or 'a file'}: {reason(error)}"
-        show(f"{message}; {_RESUME}", file=sys.stderr)
-    elif is_lack_of_memory(error):
-        show(f"{TOO_LITTLE_MEMORY}; {_RESUME}", file=sys.stderr)
-    elif isinstance(error, KeyboardInterrupt | SigTermReceived):
-        show(f"stopped; {_RESUME}", file=sys.stderr)
+        return
+    interruption = _interruption(error)
+    if interruption:
+        show(f"{interruption}; {_RESUME}", file=sys.stderr)
     elif not isinstance(error, BrokenPipeError):  # `allennlp predict … | head`
         EXCEPTHOOK(kind, error, traceback)
+
+
+def _is_mistake(error: BaseException) -> bool:
+    """Returns whether an error is a mistake of the user's."""
+    if isinstance(error, MISTAKES):
+        return True
+    is_jsonnets_kind = isinstance(error, RuntimeError | ValueError)
+    return is_jsonnets_kind and str(error).startswith(_JSONNET_MISTAKES)
+
+
+def _interruption(error: BaseException) -> str:
+    """
+    Names the cause if a program ended that may be started again: a full disk, a lack of memory or a
+    signal. Returns an empty string for any other error.
+    """
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        message = str(error.strerror)
+        if "could not write" in message:
+            return message  # it is ours, with the file and the reason
+        return f"could not write {error.filename or 'a file'}: {reason(error)}"
+    if is_lack_of_memory(error):
+        return TOO_LITTLE_MEMORY
+    if isinstance(error, KeyboardInterrupt | SigTermReceived):
+        return "stopped"
+    return ""
 
 
 def _take_excepthook() -> None:

@@ -4,7 +4,7 @@ Under autocast, products are computed in autocast's type; gates and cells stay i
 type.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -13,7 +13,7 @@ from torch.autograd import Function
 
 from elmo_plugin.bilm.autograd import first_derivative_only
 from elmo_plugin.bilm.batching import LstmState, input_gates, last_rows, rows_before
-from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LayerOutput, LstmLayer
+from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LayerOutput, LstmLayer, LstmWeights
 from elmo_plugin.bilm.precision import (
     PackedLinear,
     Precision,
@@ -86,19 +86,32 @@ def _stack(tensors: Sequence[Tensor]) -> Tensor:
     return torch.stack(tuple(tensors))
 
 
+class _RowValues(NamedTuple):
+    """
+    The values of the packed rows of all time steps, see `Packing`, as the forward pass computes
+    them. Every shape begins with the directions.
+
+    gates: the sigmoids of i, 2j, f and o, (directions, rows, 4 * dim)
+    cells: c after it was clipped, (directions, rows, dim)
+    cell_sigmoids: sigmoid(-2c), (directions, rows, dim)
+    hiddens: h after it was clipped, (directions, rows, projection_dim)
+    """
+
+    gates: Tensor
+    cells: Tensor
+    cell_sigmoids: Tensor
+    hiddens: Tensor
+
+
 class _Saved(NamedTuple):
     """
-    The tensors that the forward pass saves for the backward pass, in this order. Every shape begins
-    with the directions; "rows" are the packed rows of all time steps, see `Packing`.
+    The tensors that the forward pass saves for the backward pass, in this order.
 
     inputs: (directions, rows, input_dim)
     first_hidden, first_cell: the state of each sentence before its first token
     input_weight, recurrent_weight: W and R of `LstmLayer`, with the rows of the gate j doubled
     projection_weight: P of `LstmLayer`
-    gates: the sigmoids of i, 2j, f and o, (directions, rows, 4 * dim)
-    cells: c after it was clipped, (directions, rows, dim)
-    cell_sigmoids: sigmoid(-2c), (directions, rows, dim)
-    hiddens: h after it was clipped, (directions, rows, projection_dim)
+    gates, cells, cell_sigmoids, hiddens: see `_RowValues`
     """
 
     inputs: Tensor
@@ -158,61 +171,27 @@ class _ProjectedLstm(Function):
         `inputs` are packed, shape (directions, rows, input_dim). The weights are
         `LstmLayer`'s, with the directions as an additional first dimension.
         """
-        dim = first_cell.size(-1)
-        dtype = autocast_dtype(input_weight)
-        input_weight = _double_candidate_gate(input_weight)
-        recurrent_weight = _double_candidate_gate(recurrent_weight)
-        bias = _double_candidate_gate(bias)
-        bias[:, 2 * dim : 3 * dim] += FORGET_BIAS
-        bias = bias[:, None].to(dtype)  # Shape: (directions, 1, 4 * dim)
-        input_linear = _pack_weights(input_weight, dtype)
-        recurrent_linear = _pack_weights(recurrent_weight, dtype)
-        project = _pack_weights(projection_weight, dtype)
-        rows = inputs.shape[:2]  # (directions, rows)
-        all_gates = inputs.new_empty(*rows, 4 * dim)
-        cells = inputs.new_empty(*rows, dim)
-        cell_sigmoids = inputs.new_empty(*rows, dim)
-        hiddens = inputs.new_empty(*rows, first_hidden.size(-1))
-        hidden = first_hidden
-        cell = first_cell
-
-        def gates_from_inputs(start: int, stop: int) -> Tensor:
-            """Returns W x_t + b of these packed rows."""
-            return input_linear(inputs[:, start:stop]).add_(bias)
-
-        from_inputs = input_gates(gates_from_inputs, batch_sizes)
-        for step, size, added in zip(_steps(batch_sizes), batch_sizes, from_inputs, strict=True):
-            # The sentences that have ended are the last ones of the step before, and are left out.
-            gates = all_gates[:, step]  # Shape: (directions, size, 4 * dim)
-            cell_sigmoid = cell_sigmoids[:, step]
-            products = recurrent_linear(hidden[:, :size], added)
-            torch.sigmoid(products.to(gates.dtype), out=gates)
-            i, j, f, o = gates.chunk(4, dim=-1)
-            # c = clip(f * c + i * (2 j - 1)), in which 2 j - 1 is a tanh
-            cell = torch.mul(cell[:, :size], f, out=cells[:, step])
-            cell.addcmul_(i, j, value=2).sub_(i).clamp_(-cell_clip, cell_clip)
-            # o * tanh(c) = o * (1 - 2 sigmoid(-2c))
-            torch.mul(cell, -2, out=cell_sigmoid).sigmoid_()
-            activated = torch.addcmul(o, o, cell_sigmoid, value=-2)
-            hiddens[:, step] = project(activated)
-            hidden = hiddens[:, step].clamp_(-proj_clip, proj_clip)
+        settings = _LayerSettings(batch_sizes, cell_clip, proj_clip, autocast_dtype(input_weight))
+        weights = _fuse(LstmWeights(input_weight, recurrent_weight, bias, projection_weight))
+        first = LstmState(first_hidden, first_cell)
+        values = _forward_through_time(inputs, first, weights, settings)
         saved = _Saved(
             inputs=inputs,
             first_hidden=first_hidden,
             first_cell=first_cell,
-            input_weight=input_weight,
-            recurrent_weight=recurrent_weight,
-            projection_weight=projection_weight,
-            gates=all_gates,
-            cells=cells,
-            cell_sigmoids=cell_sigmoids,
-            hiddens=hiddens,
+            input_weight=weights.input_weight,
+            recurrent_weight=weights.recurrent_weight,
+            projection_weight=weights.projection_weight,
+            gates=values.gates,
+            cells=values.cells,
+            cell_sigmoids=values.cell_sigmoids,
+            hiddens=values.hiddens,
         )
         ctx.save_for_backward(*saved)
-        ctx.settings = _LayerSettings(batch_sizes, cell_clip, proj_clip, dtype)
-        final_hidden = last_rows(hiddens, batch_sizes, first_hidden)
-        final_cell = last_rows(cells, batch_sizes, first_cell)
-        return hiddens, final_hidden, final_cell
+        ctx.settings = settings
+        final_hidden = last_rows(values.hiddens, batch_sizes, first_hidden)
+        final_cell = last_rows(values.cells, batch_sizes, first_cell)
+        return values.hiddens, final_hidden, final_cell
 
     @staticmethod
     @first_derivative_only
@@ -225,30 +204,24 @@ class _ProjectedLstm(Function):
         the inputs and of the weights are large products over all rows.
         """
         saved = _Saved(*ctx.saved_tensors)
-        dtype = ctx.settings.dtype
-        d_rows = _back_through_time(saved, ctx.settings, d_outputs, d_hidden, d_cell)
+        settings = ctx.settings
+        d_rows = _back_through_time(saved, settings, d_outputs, d_hidden, d_cell)
         # `needs_input_grad` has the order of `forward`'s arguments: the inputs, the first hidden
         # state and cell, the four parameters.
         needs_inputs = ctx.needs_input_grad[0]
         needs_parameters = any(ctx.needs_input_grad[3:7])
         d_inputs = None
+        if needs_inputs:
+            back_to_inputs = _pack_weights(saved.input_weight.transpose(1, 2), settings.dtype)
+            d_inputs = back_to_inputs(d_rows.gates).to(saved.inputs.dtype)
         d_input_weight = None
         d_recurrent_weight = None
+        d_bias = None
         d_projection_weight = None
-        if needs_inputs:
-            to_inputs = _pack_weights(saved.input_weight.transpose(1, 2), dtype)
-            d_inputs = to_inputs(d_rows.gates).to(saved.inputs.dtype)
         if needs_parameters:
-            hiddens_before = rows_before(
-                saved.hiddens, ctx.settings.batch_sizes, saved.first_hidden
+            d_input_weight, d_recurrent_weight, d_bias, d_projection_weight = (
+                _gradients_of_parameters(saved, settings, d_rows)
             )
-            d_input_weight, d_recurrent_weight = _gradients_of_gate_weights(
-                d_rows.gates, saved.inputs, hiddens_before
-            )
-            d_projection_weight = _sum_of_outer(d_rows.hiddens, d_rows.activated)
-            d_projection_weight = d_projection_weight.to(saved.inputs.dtype)
-        # `forward` doubled the candidate gate's bias, so its gradient is doubled as well.
-        d_bias = _double_candidate_gate(d_rows.bias)
         return (
             d_inputs,
             d_rows.first_hidden,
@@ -261,6 +234,75 @@ class _ProjectedLstm(Function):
             None,
             None,
         )
+
+
+def _fuse(weights: LstmWeights) -> LstmWeights:
+    """
+    Returns copies with the rows of the gate j doubled and the forget bias added, as
+    `LstmLayer.fused_weights` does for a single direction. The projection is not copied.
+    """
+    dim = weights.projection_weight.size(-1)
+    bias = _double_candidate_gate(weights.bias)
+    bias[:, 2 * dim : 3 * dim] += FORGET_BIAS
+    return LstmWeights(
+        input_weight=_double_candidate_gate(weights.input_weight),
+        recurrent_weight=_double_candidate_gate(weights.recurrent_weight),
+        bias=bias,
+        projection_weight=weights.projection_weight,
+    )
+
+
+def _forward_through_time(
+    inputs: Tensor, first: LstmState, weights: LstmWeights, settings: _LayerSettings
+) -> _RowValues:
+    """
+    Goes from the first time step to the last, beginning with the state `first` of each sentence.
+    `_fuse` has made the weights.
+    """
+    recur = _pack_weights(weights.recurrent_weight, settings.dtype)
+    project = _pack_weights(weights.projection_weight, settings.dtype)
+    shape = inputs.shape[:2]  # (directions, rows)
+    dim = first.cell.size(-1)
+    values = _RowValues(
+        gates=inputs.new_empty(*shape, 4 * dim),
+        cells=inputs.new_empty(*shape, dim),
+        cell_sigmoids=inputs.new_empty(*shape, dim),
+        hiddens=inputs.new_empty(*shape, first.hidden.size(-1)),
+    )
+    hidden = first.hidden
+    cell = first.cell
+    steps = _steps(settings.batch_sizes)
+    from_inputs = _gates_from_inputs(inputs, weights, settings)
+    for rows, added in zip(steps, from_inputs, strict=True):
+        # The sentences that have ended are the last ones of the step before, and are left out.
+        size = rows.stop - rows.start
+        gates = values.gates[:, rows]  # Shape: (directions, size, 4 * dim)
+        cell_sigmoid = values.cell_sigmoids[:, rows]
+        products = recur(hidden[:, :size], added)
+        torch.sigmoid(products.to(gates.dtype), out=gates)
+        i, j, f, o = gates.chunk(4, dim=-1)
+        # c = clip(f * c + i * (2 j - 1)), in which 2 j - 1 is a tanh
+        cell = torch.mul(cell[:, :size], f, out=values.cells[:, rows])
+        cell.addcmul_(i, j, value=2).sub_(i).clamp_(-settings.cell_clip, settings.cell_clip)
+        # o * tanh(c) = o * (1 - 2 sigmoid(-2c))
+        torch.mul(cell, -2, out=cell_sigmoid).sigmoid_()
+        activated = torch.addcmul(o, o, cell_sigmoid, value=-2)
+        values.hiddens[:, rows] = project(activated)
+        hidden = values.hiddens[:, rows].clamp_(-settings.proj_clip, settings.proj_clip)
+    return values
+
+
+def _gates_from_inputs(
+    inputs: Tensor, weights: LstmWeights, settings: _LayerSettings
+) -> Iterator[Tensor]:
+    """Yields `W x_t + b` of each time step, shape (directions, sentences, 4 * dim)."""
+    multiply_by_weight = _pack_weights(weights.input_weight, settings.dtype)
+    bias = weights.bias[:, None].to(settings.dtype)  # Shape: (directions, 1, 4 * dim)
+
+    def project(start: int, stop: int) -> Tensor:
+        return multiply_by_weight(inputs[:, start:stop]).add_(bias)
+
+    return input_gates(project, settings.batch_sizes)
 
 
 class _RowGradients(NamedTuple):
@@ -281,6 +323,38 @@ class _RowGradients(NamedTuple):
     bias: Tensor
     first_hidden: Tensor
     first_cell: Tensor
+
+
+class _Step(NamedTuple):
+    """
+    The values of one time step, shape (directions, sentences, ...).
+
+    gates, cell, cell_sigmoid, hidden: its rows of `_RowValues`
+    cell_before: the cell of the same sentences before this time step
+    """
+
+    gates: Tensor
+    cell: Tensor
+    cell_sigmoid: Tensor
+    hidden: Tensor
+    cell_before: Tensor
+
+
+def _read_step(saved: _Saved, steps: Sequence[slice], number: int) -> _Step:
+    """Returns views of the saved rows of a time step."""
+    rows = steps[number]
+    if number == 0:
+        cells_before = saved.first_cell
+    else:
+        cells_before = saved.cells[:, steps[number - 1]]
+    size = rows.stop - rows.start
+    return _Step(
+        gates=saved.gates[:, rows],
+        cell=saved.cells[:, rows],
+        cell_sigmoid=saved.cell_sigmoids[:, rows],
+        hidden=saved.hiddens[:, rows],
+        cell_before=cells_before[:, :size],
+    )
 
 
 def _back_through_time(
@@ -309,47 +383,27 @@ def _back_through_time(
     d_step_gates = torch.empty_like(saved.gates[:, :most_sentences])
     steps = _steps(settings.batch_sizes)
     for number in reversed(range(len(steps))):
-        step = steps[number]
-        size = step.stop - step.start
-        cells_before = saved.first_cell
-        if number > 0:
-            cells_before = saved.cells[:, steps[number - 1]]
-        gates = saved.gates[:, step]  # Shape: (directions, size, 4 * dim)
-        cell_sigmoid = saved.cell_sigmoids[:, step]
+        rows = steps[number]
+        size = rows.stop - rows.start
+        step = _read_step(saved, steps, number)
         d_gates = d_step_gates[:, :size]
         # Back through the projection. The hidden state is an output, and the next step's input.
-        d_clipped = d_outputs[:, step] + d_hidden[:, :size]
-        d_hiddens[:, step] = _unclip(d_clipped, saved.hiddens[:, step], settings.proj_clip)
-        _, _, _, o = gates.chunk(4, dim=-1)
-        activated[:, step] = torch.addcmul(o, o, cell_sigmoid, value=-2)
-        d_activated = project_back(d_hiddens[:, step]).to(o.dtype)
-        _back_through_cell(
-            gates=gates,
-            cell=saved.cells[:, step],
-            cell_sigmoid=cell_sigmoid,
-            cell_before=cells_before[:, :size],
-            cell_clip=settings.cell_clip,
-            d_activated=d_activated,
-            d_cell=d_cell[:, :size],
-            d_gates=d_gates,
-        )
+        d_clipped = d_outputs[:, rows] + d_hidden[:, :size]
+        d_hiddens[:, rows] = _unclip(d_clipped, step.hidden, settings.proj_clip)
+        _, _, _, o = step.gates.chunk(4, dim=-1)
+        activated[:, rows] = torch.addcmul(o, o, step.cell_sigmoid, value=-2)
+        d_activated = project_back(d_hiddens[:, rows]).to(o.dtype)
+        _back_through_cell(step, settings.cell_clip, d_activated, d_cell[:, :size], d_gates)
         # Back through the sigmoids of the gates, and to the hidden state before.
-        torch.ops.aten.sigmoid_backward.grad_input(d_gates, gates, grad_input=d_gates)
+        torch.ops.aten.sigmoid_backward.grad_input(d_gates, step.gates, grad_input=d_gates)
         d_bias += d_gates.sum(dim=1)
-        d_all_gates[:, step] = d_gates
-        d_hidden[:, :size] = recur_back(d_all_gates[:, step])
+        d_all_gates[:, rows] = d_gates
+        d_hidden[:, :size] = recur_back(d_all_gates[:, rows])
     return _RowGradients(d_all_gates, d_hiddens, activated, d_bias, d_hidden, d_cell)
 
 
 def _back_through_cell(
-    gates: Tensor,
-    cell: Tensor,
-    cell_sigmoid: Tensor,
-    cell_before: Tensor,
-    cell_clip: float,
-    d_activated: Tensor,
-    d_cell: Tensor,
-    d_gates: Tensor,
+    step: _Step, cell_clip: float, d_activated: Tensor, d_cell: Tensor, d_gates: Tensor
 ) -> None:
     """
     Goes back through the cell of one time step, in which s is sigmoid(-2c):
@@ -360,34 +414,43 @@ def _back_through_cell(
     Writes the gradients of the sigmoids i, j, f and o to `d_gates`. `d_cell` holds the gradient of
     c from the next time step, and gets the gradient of `c_before`. `d_activated` is overwritten.
     """
-    i, j, f, o = gates.chunk(4, dim=-1)
+    i, j, f, o = step.gates.chunk(4, dim=-1)
     d_i, d_j, d_f, d_o = d_gates.chunk(4, dim=-1)
-    torch.addcmul(d_activated, d_activated, cell_sigmoid, value=-2, out=d_o)
+    torch.addcmul(d_activated, d_activated, step.cell_sigmoid, value=-2, out=d_o)
     # The derivative of 1 - 2 s by c is 4 s (1 - s): the -2 before s, times the -2 within it.
-    quarter = torch.ops.aten.sigmoid_backward(d_activated.mul_(o), cell_sigmoid)
+    quarter = torch.ops.aten.sigmoid_backward(d_activated.mul_(o), step.cell_sigmoid)
     d_clipped_cell = d_cell.add_(quarter, alpha=4)
-    d_sum = _unclip(d_clipped_cell, cell, cell_clip)  # of the two terms within the clip
-    torch.mul(d_sum, cell_before, out=d_f)
+    d_sum = _unclip(d_clipped_cell, step.cell, cell_clip)  # of the two terms within the clip
+    torch.mul(d_sum, step.cell_before, out=d_f)
     twice = d_sum + d_sum
     torch.mul(twice, i, out=d_j)
     torch.mul(twice, j, out=d_i).sub_(d_sum)
     torch.mul(d_sum, f, out=d_cell)
 
 
-def _gradients_of_gate_weights(
-    d_gates: Tensor, inputs: Tensor, hiddens_before: Tensor
-) -> tuple[Tensor, Tensor]:
+def _gradients_of_parameters(
+    saved: _Saved, settings: _LayerSettings, d_rows: _RowGradients
+) -> LstmWeights:
     """
-    Returns the gradients of the input weight and of the recurrent weight. Both multiply into the
-    same gates, so one product, of the type of `d_gates`, has the gradients of both.
+    Returns the gradients of the four parameters of each direction. The forward pass doubled the
+    rows of the gate j, so their gradients are doubled as well.
     """
-    dtype = d_gates.dtype
-    factors = torch.cat([inputs.to(dtype), hiddens_before.to(dtype)], dim=-1)
-    d_doubled_weights = _sum_of_outer(d_gates, factors).to(inputs.dtype)
-    d_weights = _double_candidate_gate(d_doubled_weights)
-    sizes = [inputs.size(-1), hiddens_before.size(-1)]
+    dtype = settings.dtype
+    hiddens_before = rows_before(saved.hiddens, settings.batch_sizes, saved.first_hidden)
+    # The inputs and the hidden states before are multiplied into the same gates, so one product has
+    # the gradients of both weights.
+    factors = torch.cat([saved.inputs.to(dtype), hiddens_before.to(dtype)], dim=-1)
+    d_fused_weights = _sum_of_outer(d_rows.gates, factors).to(saved.inputs.dtype)
+    d_weights = _double_candidate_gate(d_fused_weights)
+    sizes = [saved.inputs.size(-1), hiddens_before.size(-1)]
     d_input_weight, d_recurrent_weight = d_weights.split(sizes, dim=-1)
-    return d_input_weight, d_recurrent_weight
+    d_projection_weight = _sum_of_outer(d_rows.hiddens, d_rows.activated)
+    return LstmWeights(
+        input_weight=d_input_weight,
+        recurrent_weight=d_recurrent_weight,
+        bias=_double_candidate_gate(d_rows.bias),
+        projection_weight=d_projection_weight.to(saved.inputs.dtype),
+    )
 
 
 def _pack_weights(weights: Tensor, dtype: torch.dtype) -> PackedLinear:

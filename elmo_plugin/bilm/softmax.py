@@ -153,41 +153,26 @@ class _Loss(Function):
         autograd function they are always disabled.
         """
         dtype = autocast_dtype(weight)
+        candidates = Candidates(weight, bias, target_weight, target_bias, columns)
+        # Gradients are those of `scale` times the loss, because float16 cannot represent numbers as
+        # small as a token's weight. `backward` divides by the scale.
+        ctx.scale = max(len(hidden), 1)
+        gradients = None
         with torch.autocast(weight.device.type, enabled=False):
             hidden = hidden.to(weight.dtype)
             token_weights = token_weights.to(weight.dtype)
-            target_logits = (hidden * target_weight).sum(dim=1) + target_bias
-            losses = torch.empty_like(target_logits)
-            gradients = None
             if is_grad_enabled and any(ctx.needs_input_grad):
-                gradients = _CandidateGradients(hidden, weight, bias, dtype)
-            # Gradients are those of `scale` times the loss, because float16 cannot represent
-            # numbers as small as a token's weight. `backward` divides by the scale.
-            ctx.scale = max(len(hidden), 1)
-            scaled_weights = token_weights * ctx.scale
-            product = pack_for_training(weight, dtype)
-            at_a_time = LOGITS_AT_A_TIME
-            if weight.device.type == "cpu":
-                at_a_time = LOGITS_AT_A_TIME_ON_CPU
-            for tokens in _row_slices(len(hidden), len(weight), at_a_time):
-                logits = product(hidden[tokens])
-                _mask_(logits, columns[tokens, None])
-                greatest, log_sum = _exp_logits_(logits, bias)
-                exp_logits = logits  # they were replaced by `exp(logit - greatest)`
-                log_total = torch.logaddexp(log_sum, target_logits[tokens])  # with the target
-                losses[tokens] = log_total - target_logits[tokens]
-                if gradients is not None:
-                    # Times `exp(greatest - log_total)`, the exponentials are the probabilities of
-                    # the candidates, and these are the gradients of their logits.
-                    factors = scaled_weights[tokens] * torch.exp(greatest - log_total)
-                    gradients.add(tokens, exp_logits, factors[:, None])
+                scaled_weights = token_weights * ctx.scale
+                gradients = _Gradients(hidden, candidates, scaled_weights, dtype)
+            losses = _token_losses(hidden, candidates, dtype, gradients)
         if gradients is not None:
-            # The gradient of a target's logit is its probability minus 1, exp(-loss) - 1.
-            d_target_bias = torch.expm1(-losses).mul_(scaled_weights)
-            d_target_weight = hidden * d_target_bias[:, None]
-            d_hidden = gradients.d_hidden.addcmul_(d_target_bias[:, None], target_weight)
+            gradients.add_targets(losses)
             ctx.save_for_backward(
-                d_hidden, gradients.d_weight, gradients.d_bias, d_target_weight, d_target_bias
+                gradients.d_hidden,
+                gradients.d_weight,
+                gradients.d_bias,
+                gradients.d_target_weight,
+                gradients.d_target_bias,
             )
         ctx.mark_non_differentiable(losses)
         return (losses * token_weights).sum(), losses
@@ -204,31 +189,77 @@ class _Loss(Function):
         return *gradients, None, None, None  # none for columns, token_weights, is_grad_enabled
 
 
-class _CandidateGradients:
+def _token_losses(
+    hidden: Tensor, candidates: Candidates, dtype: torch.dtype, gradients: "_Gradients | None"
+) -> Tensor:
     """
-    Adds up, for a slice of the tokens at a time, the gradients of the hidden states and of the
-    candidates' weight and bias, as far as they come through the candidates' logits.
+    Returns the loss of each token, shape (tokens,). Computes the logits of a slice of the tokens at
+    a time, with products of the type `dtype`, and adds their gradients to `gradients`, if given.
+    """
+    target_logits = (hidden * candidates.target_weight).sum(dim=1) + candidates.target_bias
+    losses = torch.empty_like(target_logits)
+    product = pack_for_training(candidates.weight, dtype)
+    at_a_time = LOGITS_AT_A_TIME
+    if hidden.device.type == "cpu":
+        at_a_time = LOGITS_AT_A_TIME_ON_CPU
+    for tokens in _row_slices(len(hidden), len(candidates.weight), at_a_time):
+        logits = product(hidden[tokens])
+        _mask_(logits, candidates.columns[tokens, None])
+        greatest, log_sum = _exp_logits_(logits, candidates.bias)
+        exp_logits = logits  # they were replaced by `exp(logit - greatest)`
+        log_total = torch.logaddexp(log_sum, target_logits[tokens])  # with the target
+        losses[tokens] = log_total - target_logits[tokens]
+        if gradients is not None:
+            # Times `exp(greatest - log_total)`, they are the probabilities of the candidates.
+            gradients.add_candidates(tokens, exp_logits, torch.exp(greatest - log_total))
+    return losses
+
+
+class _Gradients:
+    """
+    Adds up the gradients of the hidden states, of the candidates' weight and bias, and of the
+    targets' weight and bias: first those that come through the logits of the candidates, for a
+    slice of the tokens at a time, then those that come through the logits of the targets.
     """
 
-    def __init__(self, hidden: Tensor, weight: Tensor, bias: Tensor, dtype: torch.dtype) -> None:
-        """`dtype` is the type of products."""
+    def __init__(
+        self,
+        hidden: Tensor,
+        candidates: Candidates,
+        token_weights: Tensor,
+        dtype: torch.dtype,
+    ) -> None:
+        """`token_weights` multiply the losses, and `dtype` is the type of products."""
         self._hidden = hidden
+        self._target_weight = candidates.target_weight
+        self._token_weights = token_weights
         self._dtype = dtype
-        self._back_product = pack_for_training(weight.t(), dtype)
+        self._back_product = pack_for_training(candidates.weight.t(), dtype)
         self.d_hidden = torch.zeros_like(hidden)
-        self.d_weight = torch.zeros_like(weight)
-        self.d_bias = torch.zeros_like(bias)
+        self.d_weight = torch.zeros_like(candidates.weight)
+        self.d_bias = torch.zeros_like(candidates.bias)
 
-    def add(self, tokens: slice, exp_logits: Tensor, factors: Tensor) -> None:
+    def add_candidates(self, tokens: slice, exp_logits: Tensor, factors: Tensor) -> None:
         """
-        Adds the gradients of these tokens, given the gradients of their logits, `factors *
-        exp_logits`, of the shapes (tokens, 1) and (tokens, candidates). The factors multiply the
-        smaller matrices.
+        Adds the gradients that come through the logits of the candidates of these tokens. The
+        gradient of a logit is the candidate's probability, times the weight of the token. The
+        probabilities are `exp_logits`, shape (tokens, candidates), times `factors`, shape
+        (tokens,). The smaller matrices are multiplied by the factors.
         """
+        factors = (self._token_weights[tokens] * factors)[:, None]
         torch.mul(self._back_product(exp_logits), factors, out=self.d_hidden[tokens])
         weighted_hidden = self._hidden[tokens] * factors
         self.d_weight += exp_logits.t() @ weighted_hidden.to(self._dtype)
         self.d_bias += (factors.to(self._dtype).t() @ exp_logits).squeeze(0)
+
+    def add_targets(self, losses: Tensor) -> None:
+        """
+        Adds the gradients that come through the logits of the targets. The gradient of a logit is
+        the target's probability minus 1, `exp(-loss) - 1`, times the weight of the token.
+        """
+        self.d_target_bias = torch.expm1(-losses).mul_(self._token_weights)
+        self.d_target_weight = self._hidden * self.d_target_bias[:, None]
+        self.d_hidden.addcmul_(self.d_target_bias[:, None], self._target_weight)
 
 
 def _mask_(logits: Tensor, columns: Tensor) -> None:

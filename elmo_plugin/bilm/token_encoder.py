@@ -303,33 +303,47 @@ def convolve_by_length(
     its word, shape (words,).
     """
     widest_filter = max(convolution.kernel_size[0] for convolution in convolutions)
-    # All filters as one matrix: narrow ones are as wide as the widest, with weights of zero.
-    padded = []
-    for convolution in convolutions:
-        missing = widest_filter - convolution.kernel_size[0]
-        padded.append(F.pad(convolution.weight, (0, missing)))
-    filters = torch.cat(padded)  # Shape: (filters, channels, width)
-    matrix = filters.transpose(1, 2).flatten(1).t()  # Shape: (width * channels, filters)
+    matrix = _filters_as_matrix(convolutions, widest_filter)
     is_grad_enabled = torch.is_grad_enabled()
 
     def convolve(ids: Tensor) -> Tensor:
         """Returns the maxima of all filters over a few words."""
         characters = embed(ids)  # Shape: (words, slots, channels)
         has_left_out_slots = ids.size(1) < character_ids.size(1)
-        if has_left_out_slots:  # so there is enough padding after each word
+        if has_left_out_slots:  # so there is room for the widest filter after each word
             return WindowMaxima.apply(characters, matrix, is_grad_enabled)
-        # There may be no room for the widest filter, so each convolution runs by itself. Windows
-        # that share the maximum share its gradient, as in `WindowMaxima`.
-        channels_first = characters.transpose(1, 2)
-        maxima = []
-        for convolution in convolutions:
-            values = F.conv1d(channels_first, convolution.weight)
-            maxima.append(values.amax(dim=2))
-        return torch.cat(maxima, dim=1).to(characters.dtype)
+        return _convolve_one_by_one(characters, convolutions)
 
     maxima, order = encode_by_length(character_ids, widest_filter, convolve)
     biases = cast("list[Tensor]", [convolution.bias for convolution in convolutions])
     return maxima + torch.cat(biases), order
+
+
+def _filters_as_matrix(convolutions: Sequence[nn.Conv1d], width: int) -> Tensor:
+    """
+    Returns the filters of all convolutions, shape (width * channels, filters). Narrower ones are
+    made as wide as `width`, with weights of zero.
+    """
+    padded = []
+    for convolution in convolutions:
+        missing = width - convolution.kernel_size[0]
+        padded.append(F.pad(convolution.weight, (0, missing)))
+    filters = torch.cat(padded)  # Shape: (filters, channels, width)
+    return filters.transpose(1, 2).flatten(1).t()
+
+
+def _convolve_one_by_one(characters: Tensor, convolutions: Sequence[nn.Conv1d]) -> Tensor:
+    """
+    Returns the maxima of all filters, shape (words, filters), for vectors of characters, shape
+    (words, slots, channels), without room for the widest filter after each word. Windows that share
+    the maximum share its gradient, as in `WindowMaxima`.
+    """
+    channels_first = characters.transpose(1, 2)
+    maxima = []
+    for convolution in convolutions:
+        values = F.conv1d(channels_first, convolution.weight)  # Shape: (words, filters, windows)
+        maxima.append(values.amax(dim=2))
+    return torch.cat(maxima, dim=1).to(characters.dtype)
 
 
 class WindowMaxima(Function):

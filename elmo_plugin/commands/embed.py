@@ -28,7 +28,7 @@ from elmo_plugin.common.streams import show
 from elmo_plugin.common.unfinished import unfinished_path
 
 if TYPE_CHECKING:
-    from elmo_plugin.embed_files import Record
+    from elmo_plugin.embed_files import EmbedSettings, Record
 
 NEEDS = "torch"
 _TABLE = re.compile(r"\.(csv|xlsx|xlsm|parquet|arrow|feather)(\.gz|\.zst)?$", re.IGNORECASE)
@@ -207,12 +207,63 @@ def resume_path(args: argparse.Namespace) -> Path:
 
 
 def run(args: argparse.Namespace) -> None:
-    from elmo_plugin.embed_files import EmbedSettings, embed_file, embed_shards
+    if args.dask is None:
+        _embed_text(args)
+    else:
+        _embed_on_cluster(args)
+
+
+def _embed_text(args: argparse.Namespace) -> None:
+    """Embeds a text or a table on this machine."""
+    from elmo_plugin.embed_files import embed_file
+
+    output = _output(args)
+    settings = _settings(args)
+    records = None
+    if _has_table(args):
+        records = _records_of_table(args)
+    is_new = embed_file(
+        args.text,
+        output,
+        settings,
+        output_format=args.format,
+        workers=args.workers,
+        devices=args.device,
+        source_format=args.input_format,
+        records=records,
+    )
+    if is_new:
+        show(f"wrote {output}")
+    else:
+        show(f"{output} is already complete")
+
+
+def _embed_on_cluster(args: argparse.Namespace) -> None:
+    """Embeds the files that match TEXT on a Dask cluster."""
+    from elmo_plugin.embed_files import embed_shards
+
+    output = _output(args)
+    files = embed_shards(
+        args.text,
+        output,
+        _settings(args),
+        output_format=args.format or "hdf5",
+        scheduler=cluster_address(args.dask),
+        workers=args.workers or 1,
+        devices=args.device,
+        source_format=args.input_format,
+    )
+    show(f"{output} has {len(files)} files")
+
+
+def _settings(args: argparse.Namespace) -> "EmbedSettings":
+    """Returns the settings that the options make."""
+    from elmo_plugin.embed_files import EmbedSettings
 
     gzip = None
     if args.compression is not None:
         gzip = GZIP_LEVEL
-    settings = EmbedSettings(
+    return EmbedSettings(
         bilm=_bilm(args),
         layers=_layers(args),
         placement=args.placement,
@@ -231,37 +282,6 @@ def run(args: argparse.Namespace) -> None:
         max_words=args.max_words,
         column=_number_of_column(args),
     )
-    output = _output(args)
-    if args.dask is not None:
-        files = embed_shards(
-            args.text,
-            output,
-            settings,
-            output_format=args.format or "hdf5",
-            scheduler=cluster_address(args.dask),
-            workers=args.workers or 1,
-            devices=args.device,
-            source_format=args.input_format,
-        )
-        show(f"{output} has {len(files)} files")
-        return
-    records = None
-    if _has_table(args):
-        records = _records_of_table(args)
-    is_new = embed_file(
-        args.text,
-        output,
-        settings,
-        output_format=args.format,
-        workers=args.workers,
-        devices=args.device,
-        source_format=args.input_format,
-        records=records,
-    )
-    if is_new:
-        show(f"wrote {output}")
-    else:
-        show(f"{output} is already complete")
 
 
 def _has_table(args: argparse.Namespace) -> bool:

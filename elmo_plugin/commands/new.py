@@ -308,34 +308,45 @@ def run(args: argparse.Namespace) -> None:
     if args.folder.exists():  # said before the data are read
         raise BiLmError(f"{args.folder} already exists; name a new folder")
     if args.task == TUTORIAL:
-        if args.data or args.bilm:
-            raise BiLmError("the tutorial brings its own sentences and biLM: leave out the options")
-        new_tutorial(args.folder)
-        show(f"wrote {args.folder}; open its notebook, for example with")
-        show()
-        show(f"    jupyter lab {shlex.quote(str(args.folder / 'tutorial.ipynb'))}")
+        _write_tutorial(args)
         return
     if args.task == "bilm":
         paths = [Path(path) for path in args.data]
         new_bilm(args.folder, paths, args.language, _number_of_column(args))
         uses = "measure and use the biLM"
     else:
-        data = None
-        if args.data:
-            data = _import(args)
-        is_english = data is None or _is_english(args, data)
-        new_project(args.task, args.folder, data, args.bilm or "base", is_english)
-        if not is_english:
-            show(other_language(args.task, args.bilm or "base"))
-        if data is not None and "dev" not in data.parts:
-            show(
-                "There is no dev file: scores on the training data will look too good (--data "
-                "TRAIN DEV, or --split 0.1)."
-            )
+        _write_task_project(args)
         uses = "evaluate and predict"
     show(f"wrote {args.folder}; its README.md says how to train, {uses}:")
     show()
     show(f"    cd {shlex.quote(str(args.folder))} && allennlp train config.jsonnet -s run")
+
+
+def _write_tutorial(args: argparse.Namespace) -> None:
+    """Writes the tutorial and prints how to open it."""
+    if args.data or args.bilm:
+        raise BiLmError("the tutorial brings its own sentences and biLM: leave out the options")
+    new_tutorial(args.folder)
+    show(f"wrote {args.folder}; open its notebook, for example with")
+    show()
+    show(f"    jupyter lab {shlex.quote(str(args.folder / 'tutorial.ipynb'))}")
+
+
+def _write_task_project(args: argparse.Namespace) -> None:
+    """Writes the project of a task, with the user's data if there are any; prints what to know."""
+    data = None
+    if args.data:
+        data = _import(args)
+    bilm = args.bilm or "base"
+    is_english = data is None or _is_english(args, data)
+    new_project(args.task, args.folder, data, bilm, is_english)
+    if not is_english:
+        show(other_language(args.task, bilm))
+    if data is not None and "dev" not in data.parts:
+        show(
+            "There is no dev file: scores on the training data will look too good (--data "
+            "TRAIN DEV, or --split 0.1)."
+        )
 
 
 def _check_options(args: argparse.Namespace) -> None:

@@ -127,12 +127,12 @@ def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
             advice = "The options of a command stand after its name."
         parser.refuse(f"unknown option {name}", advice)
     if line.command == "help" and line.words:
-        make_parser(_find(line.words[0], parser)).print_help()
+        make_parser(_find_command(line.words[0], parser)).print_help()
         sys.exit()
     if line.command in (None, "help"):
         parser.print_help()
         sys.exit()
-    command = _find(line.command, parser)
+    command = _find_command(line.command, parser)
     loudness = argparse.Namespace(quiet=line.quiet, verbose=line.verbose)
     return command, parse_arguments(make_parser(command), line.words, loudness)
 
@@ -191,7 +191,7 @@ def _elmo_parser() -> CommandParser:
     return parser
 
 
-def _find(name: str, parser: CommandParser) -> Command:
+def _find_command(name: str, parser: CommandParser) -> Command:
     """Returns the command of a name, or exits with what may have been meant."""
     if name not in COMMANDS:
         parser.refuse(f"unknown command {name}", advice_for_command(name, COMMANDS))

@@ -102,6 +102,18 @@ def outputs(args: argparse.Namespace) -> list[OutputPath]:
 
 def check_arguments(args: argparse.Namespace) -> None:
     """Raises `BiLmError` if arguments do not go together, or a file does not exist."""
+    _check_combination(args)
+    if args.output and not is_special(args.output):
+        if args.squad:
+            _check_suffix_of_answers(args.output)
+        else:
+            check_suffix(args.output)
+    for text in args.texts:
+        _check_is_no_missing_file(text, args.archive)
+
+
+def _check_combination(args: argparse.Namespace) -> None:
+    """Raises `BiLmError` for options that do not go together, or that lack another one."""
     if args.squad and args.texts:
         raise BiLmError("expected TEXT or --squad FILE, got both")
     if not args.squad and not args.texts:
@@ -112,19 +124,18 @@ def check_arguments(args: argparse.Namespace) -> None:
         raise BiLmError("--predicates is for TEXT, not for --squad")
     if args.workers > 1 and not _is_resumable(args):
         raise BiLmError("--workers: expected a file of texts, no pipe, and -o FILE")
-    if args.output and not is_special(args.output):
-        if args.squad:
-            _check_suffix_of_answers(args.output)
-        else:
-            check_suffix(args.output)
-    for text in args.texts:
-        if os.path.isdir(text):
-            raise BiLmError(f"TEXT: {text} is a directory; name a file of texts")
-        if _FILE.fullmatch(text) and not os.path.exists(text):
-            hint = ""
-            if glob(text):
-                hint = f"; `cat {text} | elmo predict {args.archive} -` reads several"
-            raise BiLmError(f"TEXT: file not found: {text}{hint}")
+
+
+def _check_is_no_missing_file(text: str, archive: str | Path) -> None:
+    """Raises `BiLmError` if a TEXT looks like the name of a file and is none, or is a directory."""
+    if os.path.isdir(text):
+        raise BiLmError(f"TEXT: {text} is a directory; name a file of texts")
+    if not _FILE.fullmatch(text) or os.path.exists(text):
+        return
+    hint = ""
+    if glob(text):
+        hint = f"; `cat {text} | elmo predict {archive} -` reads several"
+    raise BiLmError(f"TEXT: file not found: {text}{hint}")
 
 
 def _check_suffix_of_answers(output: str) -> None:
@@ -172,7 +183,6 @@ def _predict_texts(
     """Shows the predictions for texts, or writes them to a file."""
     from elmo_plugin.predictions.files import check_format
     from elmo_plugin.predictions.input_files import count_inputs, inputs_of
-    from elmo_plugin.predictions.resumable import write_resumable
     from elmo_plugin.predictions.terminal import show_predictions
 
     if args.output:
@@ -180,25 +190,40 @@ def _predict_texts(
     if predictor.is_stateful and args.workers > 1:
         raise BiLmError("--workers: this model's ELMo carries a state from batch to batch")
     total = count_inputs(args.texts, predictor.task)
+    if _is_resumable(args) and not predictor.is_stateful:
+        _write_resumable(args, total, predictor, settings)
+        return
     # An iterator, because millions of inputs would not fit in memory.
     inputs = inputs_of(args.texts, predictor.task)
-    output = args.output or args.json
-    if _is_resumable(args) and not predictor.is_stateful:
-        with progress_bar(total=total, unit="text") as bar:
-            count = write_resumable(inputs, output, predictor, settings, args.workers, bar)
-        message = f"{output}: {_count(count.written, 'prediction')}"
-        if count.kept:
-            message += f", {count.kept:,} of them by an earlier run"
-        show(message, file=sys.stderr)
-        return
     batch_size = args.batch_size
     if args.texts == ["-"]:
         batch_size = 1  # somebody may type: each line gets its answer at once
     predictions = predictor.predict_each(inputs, batch_size)
+    output = args.output or args.json
     if output is None:
         show_predictions(predictions, predictor.dump_line)
     else:
         _write_stream(predictions, total, output, predictor)
+
+
+def _write_resumable(
+    args: argparse.Namespace,
+    total: int | None,
+    predictor: "TextPredictor",
+    settings: "PredictorSettings",
+) -> None:
+    """Writes predictions for a file to another one, and continues a run that was stopped."""
+    from elmo_plugin.predictions.input_files import inputs_of
+    from elmo_plugin.predictions.resumable import write_resumable
+
+    output = args.output or args.json
+    inputs = inputs_of(args.texts, predictor.task)
+    with progress_bar(total=total, unit="text") as bar:
+        count = write_resumable(inputs, output, predictor, settings, args.workers, bar)
+    message = f"{output}: {_count(count.written, 'prediction')}"
+    if count.kept:
+        message += f", {count.kept:,} of them by an earlier run"
+    show(message, file=sys.stderr)
 
 
 def _write_stream(

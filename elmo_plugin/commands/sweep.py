@@ -11,12 +11,17 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from elmo_plugin.commands.options import InputPath, OutputPath, add_shared, cluster_address
 from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.streams import show, show_lines
+
+if TYPE_CHECKING:
+    from elmo_plugin.sweeps.scores import Metric
+    from elmo_plugin.sweeps.trainings import Outcome, Training
 
 NEEDS = "allennlp"
 
@@ -81,32 +86,13 @@ def run(args: argparse.Namespace) -> None:
     Finds all mistakes before anything is trained. Raises `SystemExit` at the end if a training
     failed.
     """
-    from elmo_plugin.config_check import check, mistakes
     from elmo_plugin.sweeps import scores, trainings
 
     folder = Path(args.serialization_dir)
     planned = trainings.find_trainings(args.configs, folder, args.seeds, args.overrides)
     metric = scores.find_metric(planned, args.metric)
-    # Seeds make no difference to mistakes, so one training of each configuration is checked.
-    configs = {training.name: training.config for training in planned}
-    for name, config in configs.items():
-        check(mistakes(config), f"{name}: ")
-    for training in planned:
-        if training.folder.exists():
-            metrics = trainings.read_metrics(training.config, training.folder)
-            metric.score(metrics, f"{training.folder}: ")  # raises if the metric is not there
-    workers = args.workers or 1
-    outcomes: Iterable[trainings.Outcome]
-    if workers == 1 and args.dask is None:
-        outcomes = trainings.train_in_turn(planned)
-    else:
-        outcomes = trainings.train_in_processes(
-            planned,
-            workers,
-            scheduler=cluster_address(args.dask),
-            packages=getattr(args, "include_package", []),  # an option that only `allennlp` has
-        )
-    found, failures = scores.judge(planned, outcomes, metric)
+    _check_before_training(planned, metric)
+    found, failures = scores.judge(planned, _train(planned, args), metric)
     table = scores.table(found, str(metric))
     show()
     show_lines(table)
@@ -116,6 +102,39 @@ def run(args: argparse.Namespace) -> None:
         write_json(args.json, scores.results(planned, found, _command_line()))
     if failures:
         raise SystemExit("\n".join(failures))
+
+
+def _check_before_training(planned: "Sequence[Training]", metric: "Metric") -> None:
+    """
+    Raises `ConfigurationError` for a mistake in a configuration, and for a finished training that
+    is another one or lacks the metric.
+    """
+    from elmo_plugin.config_check import check, mistakes
+    from elmo_plugin.sweeps.trainings import read_metrics
+
+    # Seeds make no difference to mistakes, so one training of each configuration is checked.
+    configs = {training.name: training.config for training in planned}
+    for name, config in configs.items():
+        check(mistakes(config), f"{name}: ")
+    for training in planned:
+        if training.folder.exists():
+            metrics = read_metrics(training.config, training.folder)
+            metric.score(metrics, f"{training.folder}: ")  # raises if the metric is not there
+
+
+def _train(planned: "Sequence[Training]", args: argparse.Namespace) -> "Iterable[Outcome]":
+    """Trains in this process, or in several if the options say so. Returns the outcomes."""
+    from elmo_plugin.sweeps.trainings import train_in_processes, train_in_turn
+
+    workers = args.workers or 1
+    if workers == 1 and args.dask is None:
+        return train_in_turn(planned)
+    return train_in_processes(
+        planned,
+        workers,
+        scheduler=cluster_address(args.dask),
+        packages=getattr(args, "include_package", []),  # an option that only `allennlp` has
+    )
 
 
 def _command_line() -> str:

@@ -55,13 +55,8 @@ def meant_name(typed: str, names: Iterable[str], table: str, exists: Callable[[s
     word.
     """
     own = {_plain(name): name for name in names}
-    known: dict[str, str] = {}
-    for target, words in meanings()[table].items():
-        if exists(target):
-            for word in words.split():
-                known.setdefault(_plain(word), target)
-    known.update(own)  # last, because our names replace equal words of the table
-
+    # On the right, because our names replace equal words of the table.
+    known = _targets(table, exists) | own
     typed = _plain(typed)
     if typed in known:
         return known[typed]
@@ -76,6 +71,16 @@ def meant_name(typed: str, names: Iterable[str], table: str, exists: Callable[[s
     if not close:
         return ""
     return known[close[0]]
+
+
+def _targets(table: str, exists: Callable[[str], bool]) -> dict[str, str]:
+    """Returns the first target of each word in a table, among the targets that `exists` accepts."""
+    target_of_word: dict[str, str] = {}
+    for target, words in meanings()[table].items():
+        if exists(target):
+            for word in words.split():
+                target_of_word.setdefault(_plain(word), target)
+    return target_of_word
 
 
 def no_attribute(owner: str, name: str) -> AttributeError:

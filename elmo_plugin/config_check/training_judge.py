@@ -16,6 +16,7 @@ from elmo_plugin.config_check.classes import (
     GONE_TYPES,
     PASSED,
     VARIABLE,
+    Constructor,
     explain_unregistered,
     find_constructor,
     reads_its_parameters,
@@ -181,17 +182,26 @@ class _TrainingJudge(Judge[Mistake]):
         constructor = find_constructor(cls, kind)
         if constructor is None or reads_its_parameters(constructor.cls):
             return
+        owner = ""
+        if keys:  # below the top level
+            owner = f" of {kind or cls.__name__}"
+        yield from self._judge_options(constructor, owner, value, keys)
+
+    def _judge_options(
+        self, constructor: Constructor, owner: str, value: Mapping[str, Value], keys: Keys
+    ) -> Iterator[Mistake]:
+        """
+        Yields the mistakes in the options of an object, and the unknown and the missing ones.
+        `owner`, such as " of lstm", follows "unknown key".
+        """
         options = constructor.options()
         takes_others = _takes_other_keys(constructor.cls, options)
         for name, item in value.items():
             if name in options:
                 yield from self.judge(options[name].annotation, item, (*keys, name))
             elif name != "type" and not takes_others:
-                what = "unknown key"
-                if keys:  # below the top level
-                    what = f"unknown key of {kind or cls.__name__}"
                 nearest = did_you_mean(name, options)
-                yield Mistake((*keys, name), f"{what}{nearest}")
+                yield Mistake((*keys, name), f"unknown key{owner}{nearest}")
         yield from _missing(options, value, keys)
 
     @overrides

@@ -44,28 +44,42 @@ def show_page(
     if not is_local(host):
         show(f"--host {host}: {WARNING}", flush=True)
     shows_own_models = not archives and not bilm  # the models of this package
-    if shows_own_models:
-        bilm = _BILM
-    bilm_tabs: list[Tab] = []
-    if bilm:
-        # Made before the tabs of the tasks, because it loads in a second, but shown after them.
-        bilm_tabs.append(BiLmTab(bilm, limit))
-    tabs: list[Tab] = []
     note = ""
-    if archives:
-        import_all_plugins("a trained model")
-        tabs.extend(task_tabs(archives, limit, trust))
-    elif shows_own_models and find_spec("allennlp"):
-        tabs.extend(bundled_tabs(limit))
-    elif shows_own_models:
+    if shows_own_models and not find_spec("allennlp"):
         note = f"Only the biLM is shown: a trained model {NEEDS_ALLENNLP}."
         show(note, flush=True)
-    tabs.extend(bilm_tabs)
+    if shows_own_models:
+        tabs = _tabs_of_own_models(limit)
+    else:
+        tabs = _tabs_of(archives, bilm, limit, trust)
     address = address_of(opened, host)
     show(f"{address} shows {', '.join(tab.title for tab in tabs)}; Ctrl-C ends it", flush=True)
     if browse:
         webbrowser.open(address)
     make_server(make_app(tabs, host, note)).run(sockets=[opened])
+
+
+def _tabs_of_own_models(limit: int) -> list[Tab]:
+    """Returns the tabs of this package's models: without AllenNLP, of its biLM only."""
+    # Made before the tabs of the tasks, because it loads in a second, but shown after them.
+    bilm_tab = BiLmTab(_BILM, limit)
+    tabs: list[Tab] = []
+    if find_spec("allennlp"):
+        tabs.extend(bundled_tabs(limit))
+    return [*tabs, bilm_tab]
+
+
+def _tabs_of(archives: Sequence[str], bilm: str | None, limit: int, trust: bool) -> list[Tab]:
+    """Returns the tabs of the user's models: of the tasks, then of the biLM."""
+    bilm_tabs: list[Tab] = []
+    if bilm:
+        # Made before the tabs of the tasks, because it loads in a second, but shown after them.
+        bilm_tabs.append(BiLmTab(bilm, limit))
+    tabs: list[Tab] = []
+    if archives:
+        import_all_plugins("a trained model")
+        tabs.extend(task_tabs(archives, limit, trust))
+    return tabs + bilm_tabs
 
 
 def open_socket(host: str, port: int) -> socket.socket:

@@ -41,7 +41,7 @@ def load_mix(archive: str, placement: str | None, trust: bool = False) -> Traine
 
 
 def _describe_mix(mix: LayerMix) -> str:
-    """Returns a text, for the digest, that has all on which the vectors of a mix depend."""
+    """Returns a text, to be hashed, of everything that the vectors of a mix depend on."""
     weights = {name: tensor.tolist() for name, tensor in mix.state_dict().items()}
     return f"{mix.layer_numbers} {mix.layer_norm} {weights}"
 

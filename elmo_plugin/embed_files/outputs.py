@@ -37,11 +37,8 @@ class Content(NamedTuple):
     row_shape: tuple[int, ...]  # of a word's vectors, (num_layers, dim) or (dim,)
     description: dict[str, Any]  # how the vectors were made
 
-    def lines(self) -> Iterator[tuple[str, str, np.ndarray]]:
-        """
-        Yields for each line its number, or the name of its protein, its words with a space between
-        them, and their vectors, shape (words, ..., dim).
-        """
+    def lines(self) -> Iterator["EmbeddedLine"]:
+        """Yields the lines of the text with their vectors."""
         number = 0
         for path in self.chunks:
             chunk = _read_chunk(path)
@@ -49,7 +46,7 @@ class Content(NamedTuple):
                 name = str(number)
                 if chunk.names:
                     name = chunk.names[index]
-                yield name, text, chunk.arrays[index]
+                yield EmbeddedLine(name, text, chunk.arrays[index])
                 number += 1
 
     def shaped(self, array: np.ndarray) -> np.ndarray:
@@ -62,7 +59,15 @@ class Content(NamedTuple):
         return np.moveaxis(array, 0, -2)
 
 
-class _Stored(NamedTuple):
+class EmbeddedLine(NamedTuple):
+    """A line of a text, or a protein, and its vectors."""
+
+    name: str  # the number of the line, or the name of the protein
+    text: str  # the words, with a space between them
+    vectors: np.ndarray  # Shape: (words, ..., dim)
+
+
+class _StoredChunk(NamedTuple):
     """The content of a chunk's file."""
 
     sentences: list[str]
@@ -110,20 +115,32 @@ def _write_hdf5(path: Path, content: Content) -> None:
             else:
                 keys = [sentence_key(name) for name in names]
             num_lines += len(names)
-            for name, key, array in zip(names, keys, chunk.arrays, strict=True):
-                # A blank sentence cannot be a name, and a repeated one is written once.
-                if key and key not in file:
-                    dataset = _write_dataset(file, key, content, array)
-                    if chunk.names:
-                        dataset.attrs["original_id"] = name
+            _write_datasets(file, chunk, keys, content)
             if has_index:
                 index.append(_without_braces(dict(zip(names, keys, strict=True))))
             if target.error is not None:
                 return  # the end of the block raises it
         if has_index:
-            text = b"{" + b", ".join(index) + b"}"
-            string = np.frombuffer(text, h5py.string_dtype(length=len(text)))
-            file.create_dataset("sentence_to_index", data=string, track_times=False)
+            _write_index(file, index)
+
+
+def _write_datasets(
+    file: h5py.File, chunk: _StoredChunk, keys: Sequence[str], content: Content
+) -> None:
+    """Writes the vectors of each sentence of a chunk under its key."""
+    for number, key in enumerate(keys):
+        # A blank sentence cannot be a name, and a repeated one is written once.
+        if key and key not in file:
+            dataset = _write_dataset(file, key, content, chunk.arrays[number])
+            if chunk.names:
+                dataset.attrs["original_id"] = chunk.names[number]
+
+
+def _write_index(file: h5py.File, members: Sequence[bytes]) -> None:
+    """Writes `sentence_to_index`, given the members of its JSON object."""
+    text = b"{" + b", ".join(members) + b"}"
+    string = np.frombuffer(text, h5py.string_dtype(length=len(text)))
+    file.create_dataset("sentence_to_index", data=string, track_times=False)
 
 
 def _without_braces(keys: dict[str, str]) -> bytes:
@@ -142,14 +159,14 @@ def _write_dataset(file: h5py.File, key: str, content: Content, array: np.ndarra
     )
 
 
-def _read_chunk(chunk: Path) -> _Stored:
+def _read_chunk(chunk: Path) -> _StoredChunk:
     """Reads the file of a chunk, as `write_chunk` wrote it."""
     with np.load(chunk) as stored:
         ends = np.cumsum(stored["lengths"])
         names = []
         if len(stored["names"]) > 0:
             names = split_lines(stored["names"])
-        return _Stored(
+        return _StoredChunk(
             sentences=split_lines(stored["sentences"]),
             texts=split_lines(stored["texts"]),
             arrays=np.split(stored["vectors"], ends[:-1]),
@@ -174,24 +191,20 @@ def sentence_key(sentence: str) -> str:
     return sentence.replace("\\", r"\\").replace("/", r"\s").replace("\0", r"\0")
 
 
-def check_keys(chunk: Chunk) -> Chunk:
-    """
-    Returns a chunk after a check. Raises `BiLmError` if a sentence is too long to be the name of
-    its vectors.
-    """
+def check_keys(chunk: Chunk) -> None:
+    """Raises `BiLmError` if a sentence of a chunk is too long to be the name of its vectors."""
     for record in chunk.records:
         if len(sentence_key(record.text).encode()) > _MAX_KEY_BYTES:
             raise BiLmError(
                 f"{record.place}: the sentence is longer than the {_MAX_KEY_BYTES:,} bytes of a "
                 "name in HDF5: leave out --use-sentence-keys"
             )
-    return chunk
 
 
-def check_member_names(chunk: Chunk) -> Chunk:
+def check_member_names(chunk: Chunk) -> None:
     """
-    Returns the chunk. Raises `BiLmError` if the name of a record would lead out of the folder into
-    which somebody unpacks an .npz file.
+    Raises `BiLmError` if the name of a record would lead out of the folder into which somebody
+    unpacks an .npz file.
     """
     for record in chunk.records:
         name = PureWindowsPath(record.name)  # splits at / also
@@ -200,7 +213,6 @@ def check_member_names(chunk: Chunk) -> Chunk:
                 f"{record.place}: the record {record.name!r:.100} cannot be a name in .npz; "
                 "write .hdf5"
             )
-    return chunk
 
 
 def _write_safetensors(path: Path, content: Content) -> None:
@@ -306,9 +318,9 @@ def _write_npz(path: Path, content: Content) -> None:
     # Written in pieces, because numpy needs all arrays in memory.
     with zipfile.ZipFile(path, "w") as file:
         file.comment = json.dumps(content.description, sort_keys=True).encode()
-        for line, _, array in content.lines():
-            with file.open(f"{line}.npy", "w", force_zip64=True) as target:
-                np.lib.format.write_array(target, content.shaped(array), allow_pickle=False)
+        for line in content.lines():
+            with file.open(f"{line.name}.npy", "w", force_zip64=True) as target:
+                np.lib.format.write_array(target, content.shaped(line.vectors), allow_pickle=False)
 
 
 def _npz_description(path: Path) -> bytes:
@@ -330,16 +342,16 @@ def _write_csv(path: Path, content: Content) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["sentence", "position", "word", *names])
         num_formulas = 0
-        for line, text, rows in content.lines():
-            words = text.split()
+        for line in content.lines():
+            words = line.text.split()
             if content.settings.pooling:
-                words = [text]  # one row for the whole line
-            for position, (word, row) in enumerate(zip(words, rows, strict=True)):
+                words = [line.text]  # one row for the whole line
+            for position, (word, row) in enumerate(zip(words, line.vectors, strict=True)):
                 shown = ""
                 if content.settings.keep_sentences:
                     shown = word
-                num_formulas += count_formulas([line, shown])
-                writer.writerow([line, position, shown, *row.ravel().astype(str)])
+                num_formulas += count_formulas([line.name, shown])
+                writer.writerow([line.name, position, shown, *row.ravel().astype(str)])
     warn_of_formulas(path.name, num_formulas)
 
 

@@ -1,7 +1,7 @@
 """Embeds files of text: one, or many on a Dask cluster."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from glob import glob
@@ -135,15 +135,11 @@ def _prepare(
     chunks: Iterable[Chunk]
     if records is None:
         chunks = read_chunks(source, chunk_size, digest, settings.column, has_proteins)
+        size = _size(source, has_proteins, settings.column)
     else:
         chunks = chunks_of(records, chunk_size, digest)
-    if settings.keys == "sentence":
-        chunks = (check_keys(chunk) for chunk in chunks)
-    if output_format == "npz":
-        chunks = (check_member_names(chunk) for chunk in chunks)
-    size = None
-    if records is None:
-        size = _size(source, has_proteins, settings.column)
+        size = None
+    chunks = _checked_chunks(chunks, settings, output_format)
     return _Work(
         source=source,
         chunks=chunks,
@@ -156,6 +152,18 @@ def _prepare(
         description=description,
         size=size,
     )
+
+
+def _checked_chunks(
+    chunks: Iterable[Chunk], settings: EmbedSettings, output_format: str
+) -> Iterator[Chunk]:
+    """Yields the chunks after a check of the texts that become names in the output."""
+    for chunk in chunks:
+        if settings.keys == "sentence":
+            check_keys(chunk)
+        if output_format == "npz":
+            check_member_names(chunk)
+        yield chunk
 
 
 def _write_output(file: Path, work: _Work, show_progress: bool) -> bool:
@@ -288,10 +296,7 @@ def embed_shards(
         from dask.distributed import Client, as_completed
     except ImportError:
         raise BiLmError("--dask needs Dask: install elmo_plugin[cluster]") from None
-    matches = [Path(match) for match in sorted(glob(pattern, recursive=True))]
-    sources = [path.absolute() for path in matches if path.is_file()]
-    if not sources:
-        raise BiLmError(f"no file matches {pattern}")
+    sources = _files_of(pattern)
     outputs = [Path(folder).absolute() / f"{path.name}.{output_format}" for path in sources]
     if len(set(outputs)) < len(outputs):
         raise BiLmError(f"several files that match {pattern} have one name, and so one output")
@@ -315,3 +320,12 @@ def embed_shards(
                 bar.update()
         client.gather(tasks)  # raises the error of a task that failed
     return outputs
+
+
+def _files_of(pattern: str) -> list[Path]:
+    """Returns the files that match a pattern, sorted. Raises `BiLmError` if there are none."""
+    matches = [Path(match) for match in sorted(glob(pattern, recursive=True))]
+    files = [path.absolute() for path in matches if path.is_file()]
+    if not files:
+        raise BiLmError(f"no file matches {pattern}")
+    return files

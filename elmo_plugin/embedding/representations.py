@@ -210,18 +210,12 @@ class ElmoRepresentations(nn.Module):
         max_batch_tokens: int | None = None,
     ) -> None:
         super().__init__()
-        if not isinstance(bilm, BiLm):
-            bilm = BiLm.from_pretrained(bilm)
-        if requires_grad is not None and requires_grad != bilm.is_trainable:
-            # A copy, so that the caller's biLM does not change.
-            bilm = copy.deepcopy(bilm).requires_grad_(requires_grad)
         check_at_least("num_mixes", num_mixes, least=0)
+        bilm = _own_bilm(bilm, requires_grad)
+        _check_precision(bilm, precision)
         check_cache(cache)
         if cache is not None and (bilm.is_trainable or stateful):
             raise BiLmError("a cache requires a frozen (requires_grad is false), stateless biLM")
-        precision_name = get_precision(precision or bilm.precision).name
-        if bilm.is_trainable and precision_name != "float32":
-            raise BiLmError(f"a biLM is fine-tuned in float32, not in {precision_name}")
         self.bilm = bilm
         self.stateful = stateful
         self.precision = precision
@@ -285,3 +279,22 @@ class ElmoRepresentations(nn.Module):
     def __getstate__(self) -> dict[str, Any]:
         """Returns the attributes that copies get. The state is left out: they start from zero."""
         return {**self.__dict__, "_state": None}
+
+
+def _own_bilm(bilm: BiLm | Source, requires_grad: bool | None) -> BiLm:
+    """
+    Returns the biLM of `ElmoRepresentations`: loaded if it is a source, and a copy if training or
+    freezing it would change the caller's.
+    """
+    if not isinstance(bilm, BiLm):
+        bilm = BiLm.from_pretrained(bilm)
+    if requires_grad is None or requires_grad == bilm.is_trainable:
+        return bilm
+    return copy.deepcopy(bilm).requires_grad_(requires_grad)
+
+
+def _check_precision(bilm: BiLm, precision: str | None) -> None:
+    """Raises `BiLmError` if a biLM cannot compute, or cannot be trained, in this precision."""
+    name = get_precision(precision or bilm.precision).name
+    if bilm.is_trainable and name != "float32":
+        raise BiLmError(f"a biLM is fine-tuned in float32, not in {name}")

@@ -1,6 +1,7 @@
 """Words to vectors in context: the one place where ELMo enters a task model."""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import torch
 from allennlp.common import Lazy, Registrable
@@ -23,6 +24,20 @@ def construct_encoder(encoder: Lazy[Seq2SeqEncoder], input_dim: int) -> Seq2SeqE
     `input_size` or `input_dim`, so both are given.
     """
     return encoder.construct(input_size=input_dim, input_dim=input_dim)
+
+
+class EncodedText(NamedTuple):
+    """
+    The words of a text field.
+
+    encoded: (batch, ..., time, output_dim)
+    embedded: the words without their context, after dropout, (batch, ..., time, embedding_dim)
+    mask: (batch, ..., time), true at the words
+    """
+
+    encoded: Tensor
+    embedded: Tensor
+    mask: BoolTensor
 
 
 class ContextualEncoder(nn.Module, Registrable):
@@ -108,17 +123,15 @@ class ContextualEncoder(nn.Module, Registrable):
         fields, such as the sentences of documents. Raises `ConfigurationError` if `features` have
         another shape, or ELMo's token indexer is missing.
         """
-        encoded, _, mask = self.encode_and_embed(tokens, features, num_wrapping_dims)
-        return encoded, mask
+        text = self.encode_and_embed(tokens, features, num_wrapping_dims)
+        return text.encoded, text.mask
 
     def encode_and_embed(
         self, tokens: TextFieldTensors, features: Tensor | None = None, num_wrapping_dims: int = 0
-    ) -> tuple[Tensor, Tensor, BoolTensor]:
+    ) -> EncodedText:
         """
         Encodes each sentence of a text field separately, for models that also need the words
-        without their context. Takes the arguments of `forward`. Returns the encoded words,
-        shape (batch, ..., time, output_dim); the embedded words after dropout, shape (batch, ...,
-        time, embedding_dim); and the mask of the words, shape (batch, ..., time).
+        without their context. Takes the arguments of `forward`.
         """
         mask = get_text_field_mask(tokens, num_wrapping_dims)  # Shape: (batch, ..., time)
         # Within the encoder, all sentences are in one dimension: (sentences, time, ...).
@@ -140,9 +153,11 @@ class ContextualEncoder(nn.Module, Registrable):
             elmo = self.elmo.mixes["output"](layers)
             encoded = torch.cat([encoded, elmo], dim=-1)
         wrapping_dims = mask.shape[:-1]  # (batch, ...)
-        encoded = encoded.unflatten(0, wrapping_dims)  # Shape: (batch, ..., time, output_dim)
-        embedded = embedded.unflatten(0, wrapping_dims)  # Shape: (batch, ..., time, embedding_dim)
-        return encoded, embedded, mask
+        return EncodedText(
+            encoded=encoded.unflatten(0, wrapping_dims),
+            embedded=embedded.unflatten(0, wrapping_dims),
+            mask=mask,
+        )
 
     def _embed(self, tokens: TextFieldTensors, layers: Tensor | None) -> Tensor:
         """

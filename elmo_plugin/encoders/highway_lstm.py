@@ -97,32 +97,26 @@ class HighwayLstmRecurrence(Function):
         batch_sizes = ctx.batch_sizes
         dim = hidden.size(1)
         gates, carried = activations.split([5 * dim, dim], dim=1)
-        i, f, g, o, r = gates.chunk(5, dim=1)  # after their sigmoids
+        _, f, _, o, r = gates.chunk(5, dim=1)  # after their sigmoids
         d_activations = torch.empty_like(activations)
         d_gates, d_carried = d_activations.split([5 * dim, dim], dim=1)
-        # The derivative s - s * s of each sigmoid s becomes the derivative of the cell, or of the
-        # hidden state, by the gate before its sigmoid. The loop turns it into the gate's gradient.
-        torch.addcmul(gates, gates, gates, value=-1, out=d_gates)
-        c_by_i, c_by_f, c_by_g, h_by_o, h_by_r = d_gates.chunk(5, dim=1)
-        c_by_i.mul_(2 * g - 1)  # times tanh(g)
-        c_by_f.mul_(rows_before(cells, batch_sizes))
-        c_by_g.mul_(i).mul_(4)  # 2 before the sigmoid, and 2 in it
-        h_by_o.mul_(r).mul_(tanh_cells)
-        h_by_r.mul_(o * tanh_cells - carried)
+        cells_before = rows_before(cells, batch_sizes)
+        # Derivatives as yet. The loop multiplies them by gradients, in place.
+        _write_derivatives_by_gates(gates, carried, cells_before, tanh_cells, d_gates)
         hidden_by_cell = (1 - tanh_cells * tanh_cells).mul_(r).mul_(o)
         d_hidden = d_outputs.clone()
         d_cells = torch.zeros_like(cells)
         # i, f and g act on the cell, o and r on the hidden state.
         # Shapes: (rows, 3, dim) and (rows, 2, dim)
-        gates_of_cell, gates_of_hidden = d_gates.unflatten(1, (5, dim)).split([3, 2], dim=1)
+        d_gates_of_cell, d_gates_of_hidden = d_gates.unflatten(1, (5, dim)).split([3, 2], dim=1)
         # Views of the rows of each time step.
         d_h = d_hidden.split(batch_sizes)
         d_c = d_cells.split(batch_sizes)
         h_by_c = hidden_by_cell.split(batch_sizes)
         forget = f.split(batch_sizes)
         d_rows = d_gates.split(batch_sizes)
-        d_ifg = gates_of_cell.split(batch_sizes)
-        d_or = gates_of_hidden.split(batch_sizes)
+        d_ifg = d_gates_of_cell.split(batch_sizes)
+        d_or = d_gates_of_hidden.split(batch_sizes)
         step_weight = weight.to(ctx.dtype)
         add_product = product_adder(d_hidden, ctx.dtype)
         for t, size in reversed(list(enumerate(batch_sizes))):
@@ -137,6 +131,25 @@ class HighwayLstmRecurrence(Function):
         torch.mul(d_hidden, 1 - r, out=d_carried)
         d_weight = product(d_gates.t(), rows_before(hidden, batch_sizes), ctx.dtype)
         return d_activations, d_weight, None, None  # none for the batch sizes and the mask
+
+
+def _write_derivatives_by_gates(
+    gates: Tensor, carried: Tensor, cells_before: Tensor, tanh_cells: Tensor, derivatives: Tensor
+) -> None:
+    """
+    Writes the derivatives by the gates before their sigmoids: the derivative of the cell by i, f
+    and g, the derivative of the hidden state by o and r. `gates` are the five sigmoids, `carried`
+    are the `u_t`, and `derivatives` have the shape of the gates, (rows, 5 * dim).
+    """
+    i, _, g, o, r = gates.chunk(5, dim=1)
+    # The derivative s - s * s of each sigmoid s, times the factor of that gate in the formulas.
+    torch.addcmul(gates, gates, gates, value=-1, out=derivatives)
+    c_by_i, c_by_f, c_by_g, h_by_o, h_by_r = derivatives.chunk(5, dim=1)
+    c_by_i.mul_(2 * g - 1)  # times tanh(g)
+    c_by_f.mul_(cells_before)
+    c_by_g.mul_(i).mul_(4)  # 2 before the sigmoid, and 2 in it
+    h_by_o.mul_(r).mul_(tanh_cells)
+    h_by_r.mul_(o * tanh_cells - carried)
 
 
 class HighwayLstmLayer(nn.Module):

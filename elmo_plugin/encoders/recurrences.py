@@ -251,29 +251,23 @@ class LstmRecurrence(Function):
         weight, activations, cells, tanh_cells, hidden, dropout_mask = ctx.saved_tensors
         batch_sizes = ctx.batch_sizes
         dim = hidden.size(2)
-        i, f, g, o = activations.chunk(4, dim=2)  # after their sigmoids
-        # The derivative s - s * s of each sigmoid s becomes the derivative of the cell, or of the
-        # hidden state, by the gate before its sigmoid. The loop turns it into the gate's gradient.
-        d_gates = torch.addcmul(activations, activations, activations, value=-1)
-        c_by_i, c_by_f, c_by_g, h_by_o = d_gates.chunk(4, dim=2)
-        c_by_i.mul_(2 * g - 1)  # times tanh(g)
-        c_by_f.mul_(rows_before(cells, batch_sizes))
-        c_by_g.mul_(i).mul_(4)  # 2 before the sigmoid, and 2 in it
-        h_by_o.mul_(tanh_cells)
+        _, f, _, o = activations.chunk(4, dim=2)  # after their sigmoids
+        # Derivatives as yet. The loop multiplies them by gradients, in place.
+        d_gates = _derivatives_by_gates(activations, rows_before(cells, batch_sizes), tanh_cells)
         hidden_by_cell = (1 - tanh_cells * tanh_cells).mul_(o)
         d_hidden = d_outputs.clone()
         d_cells = torch.zeros_like(cells)
         # i, f and g act on the cell, o on the hidden state.
         # Shapes: (directions, rows, 3, dim) and (directions, rows, 1, dim)
-        gates_of_cell, gates_of_hidden = d_gates.unflatten(2, (4, dim)).split([3, 1], dim=2)
+        d_gates_of_cell, d_gate_of_hidden = d_gates.unflatten(2, (4, dim)).split([3, 1], dim=2)
         # Views of the rows of each time step.
         d_h = d_hidden.split(batch_sizes, dim=1)
         d_c = d_cells.split(batch_sizes, dim=1)
         h_by_c = hidden_by_cell.split(batch_sizes, dim=1)
         forget = f.split(batch_sizes, dim=1)
         d_a = d_gates.split(batch_sizes, dim=1)
-        d_ifg = gates_of_cell.split(batch_sizes, dim=1)
-        d_o = gates_of_hidden.split(batch_sizes, dim=1)
+        d_ifg = d_gates_of_cell.split(batch_sizes, dim=1)
+        d_o = d_gate_of_hidden.split(batch_sizes, dim=1)
         step_weight = weight.to(ctx.dtype)
         add_product = product_adder(d_hidden, ctx.dtype)
         for t, size in reversed(list(enumerate(batch_sizes))):
@@ -293,6 +287,23 @@ class LstmRecurrence(Function):
             previous *= torch.cat([dropout_mask[:, :size] for size in batch_sizes], dim=1)
         d_weight = product(d_gates.transpose(1, 2), previous, ctx.dtype)
         return d_gates, d_weight, None, None  # none for the batch sizes and the mask
+
+
+def _derivatives_by_gates(gates: Tensor, cells_before: Tensor, tanh_cells: Tensor) -> Tensor:
+    """
+    Returns the derivatives by the gates of an LSTM before their sigmoids: the derivative of the
+    cell by i, f and g, the derivative of the hidden state by o. `gates` are the four sigmoids,
+    shape (directions, rows, 4 * dim).
+    """
+    i, _, g, _ = gates.chunk(4, dim=2)
+    # The derivative s - s * s of each sigmoid s, times the factor of that gate in the formulas.
+    derivatives = torch.addcmul(gates, gates, gates, value=-1)
+    c_by_i, c_by_f, c_by_g, h_by_o = derivatives.chunk(4, dim=2)
+    c_by_i.mul_(2 * g - 1)  # times tanh(g)
+    c_by_f.mul_(cells_before)
+    c_by_g.mul_(i).mul_(4)  # 2 before the sigmoid, and 2 in it
+    h_by_o.mul_(tanh_cells)
+    return derivatives
 
 
 def double_g_and_transpose(weight: Tensor, gate_sums: Tensor) -> Tensor:
@@ -371,9 +382,9 @@ class GruRecurrence(Function):
         dim = hidden.size(2)
         r, z, n = gates.chunk(3, dim=2)
         previous = rows_before(hidden, batch_sizes)
+        h_by_sum = (1 - n * n).mul_(1 - z)  # the derivative by the sum within the tanh of n
         # The derivatives of h_t by the three parts of `W h_{t-1} + c`. The loop turns them into the
         # gradients of these parts.
-        h_by_sum = (1 - n * n).mul_(1 - z)  # by the sum within the tanh of n
         d_recurrent = torch.empty_like(gates)
         h_by_r, h_by_z, h_by_n = d_recurrent.chunk(3, dim=2)
         torch.mul(h_by_sum * recurrent_n, r - r * r, out=h_by_r)

@@ -77,24 +77,34 @@ class ColumnFinder:
         if named is not None:
             return named
         others = [column for column in self._text_columns if column != word]
-        found = self._columns_of_entities(others)
-        if not found and prefer_entities:
-            found = self._columns_of_types(others)
-        if len({tuple(self._columns[column]) for column in found}) > 1:
-            raise self._ambiguous("tag", found)
-        if found:
-            return found[-1]  # if there are several, they are equal
+        entities = self._columns_of_entities(others)
+        if not entities and prefer_entities:
+            entities = self._columns_of_types(others)
+        if entities:
+            distinct = {tuple(self._columns[column]) for column in entities}
+            if len(distinct) > 1:
+                raise self._ambiguous("tag", entities)
+            return entities[-1]  # if there are several, they are equal
         named = self._named(WORD_CLASS_NAMES)
         if named is not None:
             return named
         if word is None:
             word = self.find_words()
-        rest = [
-            column for column in others if column != word and column not in self._document_columns
-        ]
-        rest = [column for column in rest if self._may_be_tags(column, word)]
-        entities = [column for column in rest if looks_like_entities(self._columns[column])]
-        likely = entities or rest
+        return self._find_other_tags(word)
+
+    def _find_other_tags(self, word: int) -> int:
+        """
+        Finds tags of any kind: the only column that may have them, or the only one of these that
+        looks like entities.
+        """
+        likely = []
+        for column in self._text_columns:
+            is_other = column != word and column not in self._document_columns
+            if is_other and self._may_be_tags(column, word):
+                likely.append(column)
+        entities = [column for column in likely if looks_like_entities(self._columns[column])]
+        if entities:
+            likely = entities
         if len(likely) != 1:
             raise self._ambiguous("tag", likely)
         return likely[0]

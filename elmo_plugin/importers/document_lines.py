@@ -39,18 +39,25 @@ def sentences_of_document(
         elif _has_pieces(start, end, in_pieces):
             report.leave_out("with entities in several pieces", place)
         else:
-            moved = []
-            for entity in here:
-                moved.append(entity._replace(start=entity.start - start, end=entity.end - start))
             try:
-                words = words_of_text(line, tokenizer)
-                yield sentence_of_places(place, words, line, moved)._replace(document=name)
+                sentence = _sentence_of_line(place, line, start, here, tokenizer)
+                yield sentence._replace(document=name)
             except Unusable as error:
                 report.leave_out(error.reason, f"{place} ({error})")
         reached = furthest
         start = end + 1
     for entity in rest:
         report.leave_out("with entities that are not in the text", f"{name} ({entity.kind})")
+
+
+def _sentence_of_line(
+    place: str, line: str, start: int, entities: Sequence[Entity], tokenizer: RawTextTokenizer
+) -> TaggedSentence:
+    """Returns a line with its entities in BIO. It begins at the character `start` of the text."""
+    in_line = []
+    for entity in entities:
+        in_line.append(entity._replace(start=entity.start - start, end=entity.end - start))
+    return sentence_of_places(place, words_of_text(line, tokenizer), line, in_line)
 
 
 def _has_pieces(start: int, end: int, in_pieces: Sequence[Entity]) -> bool:

@@ -8,6 +8,8 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.conll2012 import unescape_word
 
+# The columns of the number of a word in its sentence, of the word, and of its entity.
+_NUMBER = 2
 _WORD = 3
 _ENTITY = 10
 _FEWEST_COLUMNS = 12
@@ -18,10 +20,12 @@ _BRACKETS = re.compile(r"(\((?P<label>[^()*\s]+))?\*?(?P<end>\))?")
 def is_conll2012(lines: Sequence[str]) -> bool:
     """Returns whether the rows of a file are CoNLL-2012's."""
     rows = [line.split() for line in lines if line.strip() and not line.startswith("#")]
-    return bool(rows) and all(
-        len(row) >= _FEWEST_COLUMNS and row[2].isdecimal() and _BRACKETS.fullmatch(row[_ENTITY])
-        for row in rows[:_FIRST_ROWS]
-    )
+    for row in rows[:_FIRST_ROWS]:
+        if len(row) < _FEWEST_COLUMNS or not row[_NUMBER].isdecimal():
+            return False
+        if _BRACKETS.fullmatch(row[_ENTITY]) is None:
+            return False
+    return len(rows) > 0
 
 
 def sentences_with_brackets(file: str, lines: Sequence[str]) -> Iterator[TaggedSentence]:

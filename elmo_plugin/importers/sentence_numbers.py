@@ -29,18 +29,9 @@ def find_sentence_columns(names: Sequence[str], blocks: Sequence[Block]) -> dict
         if name.lower() in SENTENCE_NAMES:
             marks = _fill_down(columns[number])
             return {number: marks} | _columns_of_documents(columns[:number])
-    begins = [number == 0 for block in blocks for number in range(len(block))]
-    found: dict[int, list[str]] = {}
-    for number, values in enumerate(columns):
-        # Of two columns, the second has the words or their tags.
-        if len(columns) > 2 or (number == 0 and len(columns) == 2):
-            documents = _columns_of_documents(columns[:number])
-            marks = _numbers_of_sentences(values, begins, documents.values())
-            if marks:
-                found[number] = marks
-    if found:
-        finest = max(found, key=lambda number: _count_changes(found[number]))
-        return found | _columns_of_documents(columns[:finest])
+    numbered = _find_numbered_sentences(columns, blocks)
+    if numbered:
+        return numbered
     for number, values in enumerate(columns):
         marks = _sentences_of_places(values)
         if not marks and len(columns) > 2:
@@ -50,6 +41,32 @@ def find_sentence_columns(names: Sequence[str], blocks: Sequence[Block]) -> dict
     if len(columns) > 2 and len(blocks) == 1 and not any(_is_tag(value) for value in columns[0]):
         return _columns_of_documents(columns[:1])
     return {}
+
+
+def _find_numbered_sentences(
+    columns: Sequence[Sequence[str]], blocks: Sequence[Block]
+) -> dict[int, list[str]]:
+    """
+    Returns the columns that number the sentences, and the columns of their documents, as
+    `find_sentence_columns` does. Several may, such as the numbers of paragraphs and of sentences.
+    """
+    begins_block = []  # for each row
+    for block in blocks:
+        for place in range(len(block)):
+            begins_block.append(place == 0)
+    numbered: dict[int, list[str]] = {}
+    num_candidates = len(columns)
+    if num_candidates <= 2:
+        num_candidates -= 1  # the last column has the words or their tags
+    for number in range(num_candidates):
+        documents = _columns_of_documents(columns[:number])
+        marks = _numbers_of_sentences(columns[number], begins_block, documents.values())
+        if marks:
+            numbered[number] = marks
+    if not numbered:
+        return {}
+    finest = max(numbered, key=lambda number: _count_changes(numbered[number]))
+    return numbered | _columns_of_documents(columns[:finest])
 
 
 def split_at_changes(blocks: Sequence[Block], marks: Sequence[Sequence[str]]) -> Iterator[Block]:

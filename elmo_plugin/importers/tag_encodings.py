@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise
+from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
@@ -129,13 +130,7 @@ def _legal_encoding(
     """
     if chosen == MIXED:
         return MIXED
-    pairs = {pair for sentence in sentences for pair in _pairs(sentence)}
-    illegal: dict[str, set[tuple[str, str]]] = {}
-    for encoding in ENCODINGS:
-        illegal[encoding] = set()
-        for before, tag in pairs:
-            if not is_legal(encoding, meanings[before], meanings[tag]):
-                illegal[encoding].add((before, tag))
+    illegal = _illegal_pairs(sentences, meanings)
     legal = [encoding for encoding in ENCODINGS if not illegal[encoding]]
     if chosen is None and legal:
         return " or ".join(legal)
@@ -148,23 +143,46 @@ def _legal_encoding(
     readable_as = MIXED
     if legal:
         readable_as = legal[0]
-    place, before, tag = _first_place(sentences, illegal[chosen])
+    wrong = _first_wrong_tag(sentences, illegal[chosen])
     raise ConfigurationError(
-        f"{file}, {place}: expected tags in {chosen}, got {tag!r} after {before!r}; --tags "
-        f"{readable_as} reads this file"
+        f"{file}, {wrong.place}: expected tags in {chosen}, got {wrong.tag!r} after "
+        f"{wrong.before!r}; --tags {readable_as} reads this file"
     )
 
 
-def _first_place(
-    sentences: Sequence[TaggedSentence], wrong: Set[tuple[str, str]]
-) -> tuple[str, str, str]:
-    """Returns the place of the first pair of tags that is wrong, and the pair."""
+def _illegal_pairs(
+    sentences: Sequence[TaggedSentence], meanings: dict[str, EntityTag]
+) -> dict[str, set[tuple[str, str]]]:
+    """Returns, for each encoding, the pairs of successive tags that it does not allow."""
+    pairs: set[tuple[str, str]] = set()
+    for sentence in sentences:
+        pairs.update(_pairs(sentence))
+    illegal: dict[str, set[tuple[str, str]]] = {}
+    for encoding in ENCODINGS:
+        illegal[encoding] = set()
+        for before, tag in pairs:
+            if not is_legal(encoding, meanings[before], meanings[tag]):
+                illegal[encoding].add((before, tag))
+    return illegal
+
+
+class _WrongTag(NamedTuple):
+    """A tag that may not follow the one before it."""
+
+    place: str
+    before: str
+    tag: str
+
+
+def _first_wrong_tag(sentences: Sequence[TaggedSentence], wrong: Set[tuple[str, str]]) -> _WrongTag:
+    """Returns the first pair of successive tags that is among the wrong ones."""
     for sentence in sentences:
         for number, pair in enumerate(_pairs(sentence)):
             if pair in wrong:
                 # The pair of the last tag and the end of the sentence is at the last word.
                 last = len(sentence.places) - 1
-                return sentence.places[min(number, last)], *pair
+                before, tag = pair
+                return _WrongTag(sentence.places[min(number, last)], before, tag)
     raise AssertionError("one of the sentences has the pair of tags that is wrong")
 
 

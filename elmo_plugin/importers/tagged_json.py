@@ -128,11 +128,7 @@ def find_keys(records: Sequence[Record], options: ImportOptions) -> Keys:
     Returns the keys of words and tags, by what all records have. Raises `ConfigurationError`,
     naming file, place and option, if one is missing.
     """
-    known: dict[str, Any] = {}  # a value of each key
-    for record in records:
-        for key, value in record.fields.items():
-            if known.get(key) in (None, [], ""):
-                known[key] = value
+    known = _values_of_keys(records)
     words = options.columns.get("word") or _find_words(known)
     if words is None or words not in known:
         raise _missing(records[0], known, "word", words, WORD_NAMES[0])
@@ -146,6 +142,16 @@ def find_keys(records: Sequence[Record], options: ImportOptions) -> Keys:
     if tags is None or tags not in known:
         raise _missing(records[0], known, "tag", tags, names[0])
     return Keys(words, tags)
+
+
+def _values_of_keys(records: Sequence[Record]) -> dict[str, Any]:
+    """Returns a value of each key: the first that is not empty, if any record has one."""
+    values: dict[str, Any] = {}
+    for record in records:
+        for key, value in record.fields.items():
+            if values.get(key) in (None, [], ""):
+                values[key] = value
+    return values
 
 
 def _find_words(known: Mapping[str, Any]) -> str | None:

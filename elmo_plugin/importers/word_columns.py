@@ -54,37 +54,61 @@ def columns_of_text(
     Raises `ConfigurationError`, naming file and line, if rows differ in their number of columns.
     """
     at_tabs = separator == "\t" or (separator is None and have_tabs(lines))
+    rows = without_comments(_rows_of_lines(lines, at_tabs))
+    width = _usual_width(rows)
+    names = _names_in_comment(lines)
+    if len(names) != width:
+        names, rows = _named_by_first_row(rows, width, chosen)
+    _check_widths(file, rows, width)
+    if at_tabs and not names:
+        names, rows = _split_header(rows)
+    return _columns(file, names, rows)
+
+
+def _rows_of_lines(lines: Sequence[str], at_tabs: bool) -> Rows:
+    """Returns the fields of each line, or `None` where a sentence ends."""
     rows: Rows = []
-    names: list[str] = []
     document = ""
     for number, text in enumerate(lines, start=1):
-        found = _GLOBAL_COLUMNS.match(text)
-        if found:
-            names = found[1].split()
         if _begins_document(text):
             document = f"that begins in line {number}"
-        fields = () if _is_boundary(text) else _split(text, at_tabs)
+        fields: tuple[str, ...] = ()
+        if not _is_boundary(text):
+            fields = _split(text, at_tabs)
         if any(fields):
             rows.append(Row(f"line {number}", fields, document))
         else:
             rows.append(None)
         if _HIPE_END in text:
             rows.append(None)
-    rows = without_comments(rows)
-    width = _usual_width(rows)
-    if len(names) != width:
-        names = []
-    first = next((row for row in rows if row and len(row.fields) == width), None)
-    if first is not None and not names:
-        names = known_header(first.fields, chosen)
+    return rows
+
+
+def _names_in_comment(lines: Sequence[str]) -> list[str]:
+    """Returns the names of the columns in a comment of CoNLL-U Plus, if there is one."""
+    names: list[str] = []
+    for text in lines:
+        match = _GLOBAL_COLUMNS.match(text)
+        if match:
+            names = match[1].split()
+    return names
+
+
+def _named_by_first_row(rows: Rows, width: int, chosen: Collection[str]) -> tuple[list[str], Rows]:
+    """
+    Returns the names of the columns, if the first row of the usual width is a header or has the
+    columns of CoNLL-U, and the rows without a header.
+    """
+    for number, row in enumerate(rows):
+        if row is None or len(row.fields) != width:
+            continue
+        names = known_header(row.fields, chosen)
         if names:
-            rows = rows[rows.index(first) + 1 :]
-        elif has_columns_of_conllu(first.fields):
-            names = list(CONLLU_NAMES)
-    _check_widths(file, rows, width)
-    if at_tabs and not names:
-        names, rows = _split_header(rows)
-    return _columns(file, names, rows)
+            return names, rows[number + 1 :]
+        if has_columns_of_conllu(row.fields):
+            return list(CONLLU_NAMES), rows
+        break  # only the first one counts
+    return [], rows
 
 
 def columns_of_table(table: Table, chosen: Collection[str] = ()) -> WordColumns:

@@ -4,6 +4,7 @@ words.
 """
 
 import glob
+import itertools
 import json
 import os
 import shutil
@@ -16,7 +17,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -188,7 +188,10 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> li
         digest = _content_digest(shard)
         folder = directory / f"{digest}-{chunk_tokens}-v{_FORMAT}"
         with FileLock(f"{folder}.lock"):
-            return _open(folder) or _write(shard, digest, folder, chunk_tokens)
+            chunks = _open_folder(folder)
+            if chunks is None:
+                chunks = _write_folder(shard, digest, folder, chunk_tokens)
+            return chunks
     except OSError as error:
         raise BiLmError(
             f"cannot prepare {shard} for training ({error}); prepared text is written to "
@@ -196,7 +199,7 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> li
         ) from None
 
 
-def _open(folder: Path) -> list[ChunkFiles] | None:
+def _open_folder(folder: Path) -> list[ChunkFiles] | None:
     """Returns the chunks in a folder, `None` if it is missing or incomplete."""
     try:
         content = read_json(folder / _LIST, str(folder / _LIST))
@@ -209,7 +212,7 @@ def _open(folder: Path) -> list[ChunkFiles] | None:
         return None
     if not all(_is_size(size) for size in sizes) or content.get("crc32") != _checksum(sizes):
         return None
-    return _chunks(folder, sizes)
+    return _chunk_files(folder, sizes)
 
 
 def _is_size(value: object) -> bool:
@@ -224,7 +227,7 @@ def _checksum(sizes: Sequence[Sequence[int]]) -> int:
     return zlib.crc32(json.dumps(sizes).encode())
 
 
-def _chunks(folder: Path, sizes: Iterable[Sequence[int]]) -> list[ChunkFiles]:
+def _chunk_files(folder: Path, sizes: Iterable[Sequence[int]]) -> list[ChunkFiles]:
     """Returns the chunks in a folder, given the tokens and the sentences of each."""
     chunks = []
     for number, (tokens, sentences) in enumerate(sizes):
@@ -237,13 +240,13 @@ def _chunk_path(folder: Path, number: int) -> Path:
     return folder / f"{number:06d}.npz"
 
 
-def _write(shard: str, digest: str, folder: Path, chunk_tokens: int) -> list[ChunkFiles]:
+def _write_folder(shard: str, digest: str, folder: Path, chunk_tokens: int) -> list[ChunkFiles]:
     """Writes the folder of a shard. It appears when it is complete. The caller has locked it."""
     shutil.rmtree(folder, ignore_errors=True)  # if there is one, it is damaged
     with atomic_write(folder) as part:
         part.mkdir()
         sizes: list[tuple[int, int]] = []
-        for chunk in _tokenized(read_sentences(shard), chunk_tokens):
+        for chunk in _divide(read_sentences(shard), chunk_tokens):
             path = _chunk_path(part, len(sizes))
             write_corpus_chunk(path, chunk.words, chunk.tokens, chunk.lengths)
             sizes.append((len(chunk.tokens), len(chunk.lengths)))
@@ -251,32 +254,51 @@ def _write(shard: str, digest: str, folder: Path, chunk_tokens: int) -> list[Chu
         (part / _LIST).write_text(json.dumps(content))
         if _content_digest(shard) != digest:
             raise BiLmError(f"{shard} was changed while it was read; start again when it is whole")
-    return _chunks(folder, sizes)
+    return _chunk_files(folder, sizes)
 
 
-class _TokenizedChunk(NamedTuple):
-    """Sentences as numbers of words, before they are written."""
+class _TokenizedChunk:
+    """
+    Sentences as numbers of words, before they are written.
 
-    words: list[str]  # the distinct ones, in the order of their first appearance
-    tokens: array  # the place in `words` of each word of the text
-    lengths: array  # the number of words in each sentence
+    tokens: the number of each word of the text
+    lengths: the number of words in each sentence
+    """
+
+    def __init__(self) -> None:
+        self.tokens = array("I")
+        self.lengths = array("q")
+        numbers_from_0 = itertools.count()
+        # The number of each word: a word that is not here yet gets the next number.
+        self._numbers: defaultdict[str, int] = defaultdict(numbers_from_0.__next__)
+
+    @property
+    def words(self) -> list[str]:
+        """The distinct words, in the order of their numbers."""
+        return list(self._numbers)
+
+    def has_room_for(self, sentence: list[str], chunk_tokens: int) -> bool:
+        """Returns whether a sentence fits into the chunk. Any sentence fits into an empty one."""
+        if not self.lengths:
+            return True
+        return len(self.tokens) + len(sentence) <= chunk_tokens
+
+    def add(self, sentence: list[str]) -> None:
+        """Adds the words of a sentence."""
+        numbers = self._numbers
+        self.tokens.extend([numbers[word] for word in sentence])
+        self.lengths.append(len(sentence))
 
 
-def _tokenized(sentences: Iterable[list[str]], chunk_tokens: int) -> Iterator[_TokenizedChunk]:
+def _divide(sentences: Iterable[list[str]], chunk_tokens: int) -> Iterator[_TokenizedChunk]:
     """Divides sentences into chunks of at most `chunk_tokens` words, or a longer sentence."""
-    places: defaultdict[str, int] = defaultdict()
-    places.default_factory = places.__len__  # a new word gets the next place
-    tokens = array("I")
-    lengths = array("q")
+    chunk = _TokenizedChunk()
     for sentence in sentences:
-        if lengths and len(tokens) + len(sentence) > chunk_tokens:
-            yield _TokenizedChunk(list(places), tokens, lengths)
-            places.clear()
-            tokens = array("I")
-            lengths = array("q")
-        tokens.extend([places[word] for word in sentence])
-        lengths.append(len(sentence))
-    yield _TokenizedChunk(list(places), tokens, lengths)
+        if not chunk.has_room_for(sentence, chunk_tokens):
+            yield chunk
+            chunk = _TokenizedChunk()
+        chunk.add(sentence)
+    yield chunk
 
 
 def _content_digest(shard: str) -> str:

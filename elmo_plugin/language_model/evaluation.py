@@ -259,7 +259,7 @@ def score_sentences(
         forward_sentences = window.sentences[0]
         has_target = forward_sentences >= 0
         batch = batch_arrays(corpus, window)
-        losses, state = _score(bilm, softmax, batch, has_target, state)
+        losses, state = _score_window(bilm, softmax, batch, has_target, state)
         scored.append(ScoredWindow(losses, forward_sentences))
     yield from _scores_by_sentence(scored)
 
@@ -272,7 +272,7 @@ class ScoredWindow(NamedTuple):
 
 
 @torch.no_grad()
-def _score(
+def _score_window(
     bilm: BiLm,
     softmax: VocabularySoftmax,
     batch: dict[str, np.ndarray],
@@ -280,8 +280,9 @@ def _score(
     state: LstmState | None,
 ) -> tuple[np.ndarray, LstmState | None]:
     """
-    Runs the biLM over a batch, from a state on. Returns the losses, shape (2, batch, time), 0
-    without a target, and the state after the batch. `has_target` has shape (batch, time).
+    Runs the biLM over a window, given as a batch, from a state on. Returns the losses, shape (2,
+    batch, time), 0 without a target, and the state after the window. `has_target` has shape (batch,
+    time).
     """
     device = softmax.weight.device
     packing = pack(torch.from_numpy(has_target.sum(axis=1)), device)

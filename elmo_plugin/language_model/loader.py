@@ -48,7 +48,7 @@ class BiLmTextReader(DatasetReader):
         )
 
 
-def _check(option: str, value: int, least: int = 1) -> None:
+def _check_option(option: str, value: int, least: int = 1) -> None:
     """Raises `ConfigurationError`, naming the option, if its value is too small."""
     check_at_least(f"bilm_stream: {option}", value, least, error=ConfigurationError)
 
@@ -101,12 +101,12 @@ class BiLmStreamLoader(DataLoader):
         num_workers: int = 0,
         max_characters_per_token: int = MAX_CHARACTERS_PER_TOKEN,
     ) -> None:
-        _check("batch_size", batch_size)
-        _check("unroll_steps", unroll_steps)
-        _check("seed", seed, least=0)
-        _check("block_words", block_words)
-        _check("num_workers", num_workers, least=0)
-        _check("max_characters_per_token", max_characters_per_token, least=3)
+        _check_option("batch_size", batch_size)
+        _check_option("unroll_steps", unroll_steps)
+        _check_option("seed", seed, least=0)
+        _check_option("block_words", block_words)
+        _check_option("num_workers", num_workers, least=0)
+        _check_option("max_characters_per_token", max_characters_per_token, least=3)
         self._data_path = data_path
         with as_configuration_error():
             self._shards = find_shards(data_path)

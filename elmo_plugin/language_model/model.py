@@ -117,9 +117,11 @@ class BiLmLanguageModel(Model):
         self.bilm.load_weights(stored.weights)
         if stored.softmax is None:
             return
-        weight, bias, new_words = adapt_softmax(stored.softmax, self.vocab)
-        self.softmax.load_state_dict({"weight": weight, "bias": bias})
-        logger.info("Continues the softmax of %s; %d words are new to it", source, new_words)
+        adapted = adapt_softmax(stored.softmax, self.vocab)
+        self.softmax.load_state_dict({"weight": adapted.weight, "bias": adapted.bias})
+        logger.info(
+            "Continues the softmax of %s; %d words are new to it", source, adapted.num_new_words
+        )
 
     def forward(
         self,
@@ -160,7 +162,7 @@ class BiLmLanguageModel(Model):
         needs_gradients = torch.is_grad_enabled() and not warms_up
         with self._rounding(character_ids.device):
             with torch.set_grad_enabled(needs_gradients):
-                hidden = self._read(character_ids, types)
+                hidden = self._run_bilm(character_ids, types)
             loss = self._loss(hidden, targets)
         if self.training:
             self._trained_batches += 1
@@ -172,7 +174,7 @@ class BiLmLanguageModel(Model):
             return bfloat16_autocast(device.type)
         return nullcontext()
 
-    def _read(self, character_ids: Tensor, types: Tensor) -> Tensor:
+    def _run_bilm(self, character_ids: Tensor, types: Tensor) -> Tensor:
         """
         Returns the last layer's output for `types`, shape (directions, batch, time), as
         (directions, time * batch, projection_dim). Carries the state on.
@@ -191,7 +193,7 @@ class BiLmLanguageModel(Model):
 
     def _loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
         """
-        Returns the loss of a batch, and counts it for the metrics, given `hidden` as `_read`
+        Returns the loss of a batch, and counts it for the metrics, given `hidden` as `_run_bilm`
         returns it and `targets`, shape (directions, batch, time).
         """
         targets = targets.transpose(1, 2).flatten(1)  # Shape: (directions, time * batch)

@@ -69,7 +69,7 @@ def measure_perplexity(
     check_choice("state", state, STATES)
     device = str(get_device(device))
     shards = find_shards(*texts)
-    model = _load(archive, precision, device)
+    model = _load_scoring_model(archive, precision, device)
     corpus = prepare_corpus(shards, cache_directory)
     max_characters = model.bilm.options.char_cnn.max_characters_per_token
     indexed = IndexedCorpus(corpus.chunks, model.numbers, model.unknown, max_characters)
@@ -133,7 +133,9 @@ class ScoringModel(NamedTuple):
     unknown: int  # the number of all other words
 
 
-def _load(source: str | Mapping[str, str], precision: str, device: str) -> ScoringModel:
+def _load_scoring_model(
+    source: str | Mapping[str, str], precision: str, device: str
+) -> ScoringModel:
     """
     Loads a biLM and its softmax. Raises `BiLmError` if the source has none, or if a special word is
     missing from its vocabulary.

@@ -6,6 +6,7 @@ import math
 from hashlib import blake2b
 from os import PathLike
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -142,7 +143,15 @@ def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
         )
 
 
-def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Tensor, int]:
+class AdaptedSoftmax(NamedTuple):
+    """A softmax for another vocabulary than the one that it was trained with."""
+
+    weight: Tensor  # Shape: (words, dim)
+    bias: Tensor  # Shape: (words,)
+    num_new_words: int
+
+
+def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> AdaptedSoftmax:
     """
     Adapts a softmax to another vocabulary:
 
@@ -153,7 +162,6 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
     - Padding also gets the row of the unknown word, but next to no probability, unless the source
       has a row for padding.
 
-    Returns the weight, shape (words, dim), the bias, shape (words,), and the number of new words.
     Raises `ConfigurationError` if the source lacks an unknown word.
     """
     unknown_names = (vocab._oov_token, *UNKNOWN_WORDS)
@@ -179,7 +187,7 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> tuple[Tensor, Ten
     bias[is_unknown] -= math.log(num_new_words + 1)
     if not known.has_padding and words[0] == vocab._padding_token:
         bias[0] -= _PADDING_HANDICAP
-    return weight, bias, num_new_words
+    return AdaptedSoftmax(weight, bias, num_new_words)
 
 
 def take_options_from_weights(model: Params, weights_file: str | PathLike) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum, auto
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.files import is_special
@@ -188,32 +188,46 @@ def _inputs_of_lines(file: str, task: TaskCard) -> Iterator[Input]:
     has_tabs = len(task.texts) > 1 or suffix == ".tsv"
     num_inputs = 0
     num_exchanged = 0
-    for number, line in enumerate(_lines(file), start=1):
-        place = f"{name}, line {number}"
-        text = decode(line, place).rstrip("\r\n")
-        if not normalize_text(text).strip():
-            continue  # a blank line
-        texts = [text]
+    for line in _filled_lines(file, name):
+        texts = [line.text]
         if has_tabs:
-            texts = text.split("\t")
-        if number == 1 and _are_names(texts, task):
+            texts = line.text.split("\t")
+        if line.number == 1 and _are_names(texts, task):
             continue  # a header
-        if suffix in _JSON_SUFFIXES or _JSON_OBJECT.match(text):
-            values = _parse_object(text, place, task)
+        if suffix in _JSON_SUFFIXES or _JSON_OBJECT.match(line.text):
+            values = _parse_object(line.text, line.place, task)
         else:
-            _check_number_of_texts(texts, place, task)
+            _check_number_of_texts(texts, line.place, task)
+            # Exchanged here, because `input_of_texts` would warn of each line.
             if is_question_first(task, texts):
                 num_exchanged += 1
                 texts.reverse()
             values = input_of_texts(task, texts)
         num_inputs += 1
-        yield Input(place, values, number)
+        yield Input(line.place, values, line.number)
     if num_exchanged:
         logger.warning(
             "%s: lines that begin with the question are exchanged: %d", name, num_exchanged
         )
     if not num_inputs:
         raise BiLmError(f"{name}: expected a text, got only blank lines")
+
+
+class _Line(NamedTuple):
+    """A line of a file, without its end; its number, from 1, and its place for messages."""
+
+    text: str
+    number: int
+    place: str
+
+
+def _filled_lines(file: str, name: str) -> Iterator[_Line]:
+    """Yields the lines of a file that are not blank. Errors call the file `name`."""
+    for number, line in enumerate(_lines(file), start=1):
+        place = f"{name}, line {number}"
+        text = decode(line, place).rstrip("\r\n")
+        if normalize_text(text).strip():
+            yield _Line(text, number, place)
 
 
 def _form_of_file(file: str, task: TaskCard) -> Form:

@@ -61,7 +61,7 @@ class Outcome(NamedTuple):
     details: str = ""
 
     @classmethod
-    def of(cls, training: Training, file_friendly_logging: bool) -> "Outcome":
+    def of_training(cls, training: Training, file_friendly_logging: bool) -> "Outcome":
         """Runs a training, see `train`, and returns its outcome."""
         try:
             metrics = train(training.config, training.folder, file_friendly_logging)
@@ -85,7 +85,7 @@ def train_in_turn(trainings: Sequence[Training]) -> Iterator[Outcome]:
     for number, training in enumerate(trainings, start=1):
         show()
         show(f"{training}: training {number} of {len(trainings)}")
-        yield Outcome.of(training, file_friendly_logging=not is_terminal)
+        yield Outcome.of_training(training, file_friendly_logging=not is_terminal)
 
 
 # A worker of Dask runs tasks in threads, but trainings in threads would share random numbers, logs
@@ -125,7 +125,7 @@ def train_in_processes(
         with progress_bar(total=len(trainings), unit="training") as bar:
             for _ in as_completed(tasks):
                 bar.update()
-        return [_outcome(task) for task in tasks]
+        return [_outcome_of_task(task) for task in tasks]
 
 
 def _train_in_worker(training: Training, threads: int | None, packages: Sequence[str]) -> Outcome:
@@ -141,10 +141,10 @@ def _train_in_worker(training: Training, threads: int | None, packages: Sequence
         import_all_plugins("elmo sweep")
         for package in packages:
             import_module(package)
-        return Outcome.of(training, file_friendly_logging=True)
+        return Outcome.of_training(training, file_friendly_logging=True)
 
 
-def _outcome(task: Any) -> Outcome:
+def _outcome_of_task(task: Any) -> Outcome:
     """Returns the outcome of a task of Dask that has ended."""
     error = task.exception()
     if error is None:
@@ -170,18 +170,18 @@ def train(
     Raises `ConfigurationError` if `folder` has another training, or another process trains there.
     """
     if not folder.exists():
-        with _locked(folder.with_name(f"{folder.name}.unfinished")) as unfinished:
+        with _locked_folder(folder.with_name(f"{folder.name}.unfinished")) as unfinished:
             if not folder.exists():  # another sweep may have finished it meanwhile
                 made_by = provenance()
                 training = unfinished / "training"
-                _train(config, training, file_friendly_logging)
+                _train_in_folder(config, training, file_friendly_logging)
                 write_json(training / PROVENANCE_NAME, made_by)
                 training.rename(folder)
     return read_metrics(config, folder)
 
 
 @contextmanager
-def _locked(unfinished: Path) -> Iterator[Path]:
+def _locked_folder(unfinished: Path) -> Iterator[Path]:
     """
     Locks the folder of an unfinished training while the block runs. Afterwards this folder, and the
     folders of the sweep around it, are removed if they are empty.
@@ -198,7 +198,7 @@ def _locked(unfinished: Path) -> Iterator[Path]:
                 folder.rmdir()
 
 
-def _train(config: dict[str, Any], folder: Path, file_friendly_logging: bool) -> None:
+def _train_in_folder(config: dict[str, Any], folder: Path, file_friendly_logging: bool) -> None:
     """
     Trains in a folder, and resumes a training that an earlier process has begun there if the
     trainer can. Raises `ConfigurationError` if the earlier training has another configuration.
@@ -325,7 +325,7 @@ def _read_variants(source: str) -> dict[str, Any]:
     return {name: content[name] for name in names}
 
 
-def _check_object(value: Any, what: str) -> None:
+def _check_object(value: object, what: str) -> None:
     """Raises `ConfigurationError`, beginning with `what`, if a value is no JSON object."""
     if not isinstance(value, dict):
         raise ConfigurationError(f"{what}: expected a JSON object, got {value!r:.40}")

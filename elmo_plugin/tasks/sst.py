@@ -207,22 +207,11 @@ class SstTreesReader(LabeledTextsReader):
         """
         labels_are_numbers = True
         for index, line in enumerate(lines):
-            if not line.text.strip().startswith("("):
-                raise line.error(
-                    "expected a tree, such as (3 (2 Not) (1 bad)), got "
-                    f"{line.text.strip()!r:.60}; `elmo import classify` reads other files"
-                )
-            sentence, *phrases = read_phrases(line.text.strip(), line.location)
-            is_number = sentence.label.isdecimal()
+            sentence, *phrases = _parse_tree(line)
             if index == 0:
                 # The first label says whether labels are numbers or words; `binary` needs numbers.
-                labels_are_numbers = is_number or self._is_binary
-            if is_number and not labels_are_numbers:
-                raise line.error(
-                    f"expected a word as label, as in the lines before, not {sentence.label!r}"
-                )
-            if not is_number and labels_are_numbers:
-                raise line.error(f"a label is a number from 0 to 4, not {sentence.label!r}")
+                labels_are_numbers = sentence.label.isdecimal() or self._is_binary
+            _check_kind_of_label(sentence.label, labels_are_numbers, line)
             tokens = self._words_of(sentence, line, has_phrases=bool(phrases))
             label = self._label_of(sentence)
             if label is not None:
@@ -268,6 +257,29 @@ class SstTreesReader(LabeledTextsReader):
         if label is not None:
             fields["label"] = KnownLabelField(label)
         return Instance(fields)
+
+
+def _parse_tree(line: Line) -> list[Phrase]:
+    """
+    Returns the sentence of a tree, and then its phrases. Raises `ConfigurationError` if the line is
+    no tree.
+    """
+    text = line.text.strip()
+    if not text.startswith("("):
+        raise line.error(
+            f"expected a tree, such as (3 (2 Not) (1 bad)), got {text!r:.60}; `elmo import "
+            "classify` reads other files"
+        )
+    return read_phrases(text, line.location)
+
+
+def _check_kind_of_label(label: str, labels_are_numbers: bool, line: Line) -> None:
+    """Raises `ConfigurationError` for a number among labels that are words, or the reverse."""
+    is_number = label.isdecimal()
+    if is_number and not labels_are_numbers:
+        raise line.error(f"expected a word as label, as in the lines before, not {label!r}")
+    if not is_number and labels_are_numbers:
+        raise line.error(f"a label is a number from 0 to 4, not {label!r}")
 
 
 @Model.register("sst_bcn")

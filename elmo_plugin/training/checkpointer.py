@@ -100,7 +100,7 @@ class AtomicCheckpointer(Checkpointer):
         newest_first = sorted(super()._find_all_checkpoints(), reverse=True)
         for point in newest_first:
             try:
-                checkpoint = self._read(point)
+                checkpoint = self._read_checkpoint(point)
                 break
             except BiLmError as error:
                 damaged[point] = error
@@ -115,7 +115,7 @@ class AtomicCheckpointer(Checkpointer):
             self._set_aside(point, damage, has_earlier=checkpoint is not None)
         return checkpoint
 
-    def _read(self, point: Point) -> TrainerCheckpoint:
+    def _read_checkpoint(self, point: Point) -> TrainerCheckpoint:
         """Reads a checkpoint. Raises `BiLmError` if one of its files is missing or damaged."""
         model_path = self._model_state_path(*point)
         training_path = self._training_state_path(*point)

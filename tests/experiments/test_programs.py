@@ -222,6 +222,6 @@ def test_each_weight_is_the_mean_over_the_archives(
     assert options == bilm.options
     for name, tensor in bilm.state_dict().items():
         torch.testing.assert_close(weights[name], 3 * tensor)
-    expected = read_archive(archives[0])[2]
+    expected = read_archive(archives[0]).softmax
     assert softmax is not None and expected is not None and softmax.words == expected.words
     assert torch.equal(softmax.weight, expected.weight) and torch.equal(softmax.bias, expected.bias)

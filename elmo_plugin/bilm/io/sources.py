@@ -138,7 +138,7 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     A `Path` is always a path, never a name. Raises `BiLmError` if the biLM is not found or cannot
     be used.
     """
-    location = _find(source)
+    location = _find_location(source)
     if isinstance(location, ModelFiles):
         options = BiLmOptions.from_file(location.options)
         dtype = check_weights_file(location.weights, options)
@@ -155,8 +155,8 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     if isinstance(location, zipfile.Path) or is_model_folder(location):
         options, weights = read_folder(location)
         return Checkpoint(options, weights.items())
-    options, weights, softmax = read_archive(location, with_softmax=with_softmax)
-    return Checkpoint(options, weights.items(), softmax)
+    trained = read_archive(location, with_softmax=with_softmax)
+    return Checkpoint(trained.options, trained.weights.items(), trained.softmax)
 
 
 class ModelFiles(NamedTuple):
@@ -166,7 +166,7 @@ class ModelFiles(NamedTuple):
     weights: AnyPath
 
 
-def _find(source: Source) -> AnyPath | ModelFiles:
+def _find_location(source: Source) -> AnyPath | ModelFiles:
     """
     Returns the two files of a biLM in the published layout; for any other kind, its archive or
     folder.

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -25,23 +25,37 @@ CONFIG_NAME = "config.json"
 WEIGHTS_NAMES = ("weights.th", "best.th")
 _PREFIX = "bilm."
 _VOCABULARY = "vocabulary"
+_SOFTMAX_WEIGHT = "softmax.weight"
+_SOFTMAX_BIAS = "softmax.bias"
 
 
-def read_archive(
-    path: str | Path, with_softmax: bool = True
-) -> tuple[BiLmOptions, dict[str, Tensor], SoftmaxWeights | None]:
+class TrainedBiLm(NamedTuple):
     """
-    Reads a trained `bilm` model from a `model.tar.gz` or the serialization directory of a training:
-    its sizes, its weights for `BiLm.load_state_dict`, and, if `with_softmax`, its softmax, or
-    `None` if that is not stored. Raises `BiLmError` if this is not the archive of a `bilm` model,
-    or its parts do not match.
+    A trained `bilm` model.
+
+    options: its sizes
+    weights: for `BiLm.load_state_dict`
+    softmax: `None` if it is not stored, or was not asked for
+    """
+
+    options: BiLmOptions
+    weights: dict[str, Tensor]
+    softmax: SoftmaxWeights | None
+
+
+def read_archive(path: str | Path, with_softmax: bool = True) -> TrainedBiLm:
+    """
+    Reads a trained `bilm` model from a `model.tar.gz` or the serialization directory of a training.
+    Raises `BiLmError` if this is not the archive of a `bilm` model, or its parts do not match.
     """
     name = _name(path)
 
     def is_wanted(file: str) -> bool:
-        return file == CONFIG_NAME or (with_softmax and file.startswith(_VOCABULARY))
+        if file.startswith(_VOCABULARY):
+            return with_softmax
+        return file == CONFIG_NAME or file in WEIGHTS_NAMES
 
-    files = _read(path, is_wanted)
+    files = _read_files(path, is_wanted)
     config = _config(files, name)
     state = _state(files, name)
     sizes = BiLmOptions.from_dict(options_from_state(state, name), name)
@@ -56,9 +70,10 @@ def read_archive(
             weights[key.removeprefix(_PREFIX)] = state[key]
     check_weights(weights, sizes, name)
     softmax = None
-    if with_softmax:
-        softmax = _softmax(files, config, state, sizes, name)
-    return sizes, weights, softmax
+    if with_softmax and _SOFTMAX_WEIGHT in state:
+        words_file = f"{_VOCABULARY}/{config['model'].get('namespace', 'words')}.txt"
+        softmax = _softmax(files, words_file, state, sizes.lstm.projection_dim, name)
+    return TrainedBiLm(sizes, weights, softmax)
 
 
 def read_state(archive: str | Path) -> dict[str, Any]:
@@ -69,9 +84,9 @@ def read_state(archive: str | Path) -> dict[str, Any]:
     path = archive_path(archive)
 
     def is_wanted(file: str) -> bool:
-        return False  # `_read` always reads the weights, and nothing else is needed
+        return file in WEIGHTS_NAMES
 
-    files = _read(path, is_wanted)
+    files = _read_files(path, is_wanted)
     return _state(files, _name(path))
 
 
@@ -107,56 +122,52 @@ def check_weights(weights: Mapping[str, Any], options: BiLmOptions, name: str) -
 
 
 def _softmax(
-    files: Mapping[str, bytes],
-    config: dict[str, Any],
-    state: dict[str, Any],
-    options: BiLmOptions,
-    name: str,
-) -> SoftmaxWeights | None:
+    files: Mapping[str, bytes], words_file: str, state: Mapping[str, Any], dim: int, name: str
+) -> SoftmaxWeights:
     """Returns the softmax with the words of the archive's vocabulary, in its numbering."""
-    if "softmax.weight" not in state:
-        return None
-    file = f"{_VOCABULARY}/{config['model'].get('namespace', 'words')}.txt"
-    if file not in files:
-        raise BiLmError(f"{name}: {file} is missing")
-    words = _read_words(files[file], f"{name}, {file}")
-    weight = state.get("softmax.weight")
-    bias = state.get("softmax.bias")
-    dim = options.lstm.projection_dim
+    if words_file not in files:
+        raise BiLmError(f"{name}: {words_file} is missing")
+    words = _read_words(files[words_file], f"{name}, {words_file}")
+    weight = state[_SOFTMAX_WEIGHT]
+    bias = state.get(_SOFTMAX_BIAS)
     if not isinstance(weight, Tensor) or weight.dim() != 2 or weight.size(1) != dim:
-        raise BiLmError(f"{name}: its softmax.weight is not a matrix with {dim} columns")
+        raise BiLmError(f"{name}: its {_SOFTMAX_WEIGHT} is not a matrix with {dim} columns")
     if not isinstance(bias, Tensor) or bias.shape != weight.shape[:1]:
         raise BiLmError(
-            f"{name}: its softmax.bias is missing, or not of the size of softmax.weight"
+            f"{name}: its {_SOFTMAX_BIAS} is missing, or not of the size of {_SOFTMAX_WEIGHT}"
         )
     if len(words) == len(weight) - 1:  # AllenNLP leaves out the padding, number 0
         words.insert(0, PADDING_WORD)
     if len(words) != len(weight):
-        raise BiLmError(f"{name}: its softmax has {len(weight)} words, but {file} has {len(words)}")
-    check_all_finite({"softmax.weight": weight, "softmax.bias": bias}.items(), name)
+        raise BiLmError(
+            f"{name}: its softmax has {len(weight)} words, but {words_file} has {len(words)}"
+        )
+    check_all_finite({_SOFTMAX_WEIGHT: weight, _SOFTMAX_BIAS: bias}.items(), name)
     return SoftmaxWeights(weight.float(), bias.float(), words)
 
 
-def _read(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:
-    """Reads the weights, and the other files that are wanted, of an archive or a directory."""
+def _read_files(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:
+    """Reads the files of an archive or a serialization directory whose names are wanted."""
+    directory = Path(path)
+    if directory.is_dir():
+        return _read_directory(directory, is_wanted)
+    return read_members(path, is_wanted)
 
-    def is_read(file: str) -> bool:
-        return file in WEIGHTS_NAMES or is_wanted(file)
 
-    folder = Path(path)
-    if not folder.is_dir():
-        return read_members(path, is_read)
-    files = list(folder.iterdir())
-    files += (folder / _VOCABULARY).glob("*")
-    names = [file.relative_to(path).as_posix() for file in files if file.is_file()]
-    wanted = [name for name in names if is_wanted(name)]
-    for name in WEIGHTS_NAMES:
-        if name in names:
-            wanted.append(name)
-            break  # weights are large, and only the first of these files is used
+def _read_directory(directory: Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:
+    """
+    Reads the wanted files of a serialization directory. If it has several files of weights, only
+    the first of `WEIGHTS_NAMES` is read: they are large, and no other one is used.
+    """
+    paths = list(directory.iterdir())
+    paths += (directory / _VOCABULARY).glob("*")
+    names = [path.relative_to(directory).as_posix() for path in paths if path.is_file()]
+    weights_names = [name for name in WEIGHTS_NAMES if name in names]
+    unused_weights = weights_names[1:]
     contents = {}
-    for name in wanted:
-        contents[name] = read_bytes(folder / name, f"{_name(path)}: its {name}")
+    for name in names:
+        if is_wanted(name) and name not in unused_weights:
+            contents[name] = read_bytes(directory / name, f"{_name(directory)}: its {name}")
     return contents
 
 

@@ -6,7 +6,7 @@ import stat
 import tarfile
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -68,6 +68,17 @@ def is_zip(path: Path) -> bool:
         return file.read(4) == b"PK\x03\x04"
 
 
+def _check_zip_names(names: Sequence[str]) -> None:
+    """Raises `BiLmError` for too many files in a zip archive, and for names that are refused."""
+    count_of_name = Counter(names)
+    if len(count_of_name) > MAX_MEMBERS:
+        raise BiLmError(f"too many files: more than {MAX_MEMBERS:,}")
+    for name, count in count_of_name.items():
+        _check_name(name)
+        if count > 1:
+            raise BiLmError(f"several files are called {name!r}")
+
+
 class ZippedPath(zipfile.Path):
     """
     A file or folder in a zip archive, read without unpacking the others. Raises `BiLmError` if it
@@ -79,13 +90,8 @@ class ZippedPath(zipfile.Path):
         """Returns the folders that have files, without those that macOS adds to an archive."""
         with _errors_name(path, "zip"):
             archive = zipfile.ZipFile(path)
-            names = Counter(archive.namelist())
-            if len(names) > MAX_MEMBERS:
-                raise BiLmError(f"too many files: more than {MAX_MEMBERS:,}")
-            for name, count in names.items():
-                _check_name(name)
-                if count > 1:
-                    raise BiLmError(f"several files are called {name!r}")
+            names = archive.namelist()
+            _check_zip_names(names)
             folders = set()
             for name in names:
                 folder, _, file = name.rpartition("/")

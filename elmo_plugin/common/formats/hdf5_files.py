@@ -152,7 +152,7 @@ def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
     floating-point numbers, if some of them are not in this file (HDF5 would read zeros), or if it
     is far larger than the file.
     """
-    dataset = _find(file, name)
+    dataset = _find_dataset(file, name)
     if dataset is not None and dataset.dtype.kind != "f":
         raise BiLmError(f"the dataset {name}: expected floating-point numbers, got {dataset.dtype}")
     return dataset
@@ -163,7 +163,7 @@ def find_strings(file: h5py.File, name: str) -> h5py.Dataset | None:
     Returns the dataset that `write_strings` wrote under this name, if it did. Raises `BiLmError` if
     the dataset holds something else.
     """
-    dataset = _find(file, name)
+    dataset = _find_dataset(file, name)
     if dataset is not None and (dataset.ndim != 1 or dataset.dtype != np.uint8):
         raise BiLmError(f"the dataset {name} is not a list of strings, but {dataset.dtype}")
     return dataset
@@ -188,7 +188,7 @@ def read_strings(dataset: h5py.Dataset) -> list[str]:
     return strings
 
 
-def _find(file: h5py.File, name: str) -> h5py.Dataset | None:
+def _find_dataset(file: h5py.File, name: str) -> h5py.Dataset | None:
     """
     Returns the dataset of this name, if there is one. Raises `BiLmError` if it is in another file,
     incomplete or far too large.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from io import BufferedIOBase
 from itertools import chain, islice
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import zstandard
 
@@ -106,28 +106,52 @@ def _way_out(kind: str) -> str:
 
 def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator[bytes]:
     """Yields each sentence of a table with a word in each row, as `sentence_lines` describes it."""
-    words: list[bytes] = []
     first = list(islice(lines, _SNIFFED))
-    rows = [line.split() for line in first if line[:1] != b"#" and line.strip()]
-    width = 0
-    if rows:
-        width = len(rows[0])
-    is_numbered = column != 0 and _are_word_numbers([row[0] for row in rows])
+    form = _form_of_rows(first, column)
+    words: list[bytes] = []
     # The blank line at the end ends the last sentence.
     for number, line in enumerate(chain(first, lines, [b"\n"]), start=1):
-        if not line.strip() or line.startswith(b"-DOCSTART-"):
-            if words:
-                warn_of_long_sentence(name, len(words))
-                yield b" ".join(words) + b"\n"
+        if line.strip() and not line.startswith(b"-DOCSTART-"):
+            fields = line.split()
+            if b"\t" in line:
+                fields = line.strip(b"\r\n").split(b"\t")
+            if _is_word_row(line, fields, form):
+                words.append(_word_in(fields, column, f"{name}, line {number}"))
+        elif words:  # a sentence ends here
+            warn_of_long_sentence(name, len(words))
+            yield b" ".join(words) + b"\n"
             words = []
-            continue
-        fields = line.split()
-        if b"\t" in line:
-            fields = line.strip(b"\r\n").split(b"\t")
-        # CoNLL-U numbers only whole words, not contracted ones and empty nodes.
-        is_part_of_words = is_numbered and not fields[0].isdigit()
-        if not is_part_of_words and not _is_comment(line, fields, width):
-            words.append(_word_in(fields, column, f"{name}, line {number}"))
+
+
+class _RowForm(NamedTuple):
+    """
+    The form of the rows of a table with a word in each.
+
+    width: the number of fields of the first row, between white space; 0 without rows
+    is_numbered: whether the first column has the numbers of words, as in CoNLL-U
+    """
+
+    width: int
+    is_numbered: bool
+
+
+def _form_of_rows(lines: Sequence[bytes], column: int) -> _RowForm:
+    """Returns the form of the rows among the first lines; `column` has the words."""
+    rows = [line.split() for line in lines if line[:1] != b"#" and line.strip()]
+    if not rows:
+        return _RowForm(width=0, is_numbered=False)
+    is_numbered = column != 0 and _are_word_numbers([row[0] for row in rows])
+    return _RowForm(width=len(rows[0]), is_numbered=is_numbered)
+
+
+def _is_word_row(line: bytes, fields: Sequence[bytes], form: _RowForm) -> bool:
+    """
+    Returns whether a line has a word. A comment has none; nor has, in CoNLL-U, an empty node or a
+    contraction (the rows below it have its words).
+    """
+    if form.is_numbered and not fields[0].isdigit():
+        return False  # CoNLL-U numbers only whole words
+    return not _is_comment(line, fields, form.width)
 
 
 def _is_comment(line: bytes, fields: Sequence[bytes], width: int) -> bool:

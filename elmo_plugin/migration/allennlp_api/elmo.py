@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from os import PathLike
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -253,9 +253,10 @@ class Elmo(nn.Module):
         if word_inputs is not None:
             word_inputs = word_inputs.flatten(0, -2)  # Shape: (sentences, time)
         inputs = inputs.flatten(0, -3)  # Shape: (sentences, time, characters)
-        layers, mask, has_boundaries = self._run(inputs, word_inputs)
-        mixed = [mix(layers, mask) for mix in self._mixes]
-        if has_boundaries:
+        output = self._run(inputs, word_inputs)
+        mask = output.mask
+        mixed = [mix(output.layers, mask) for mix in self._mixes]
+        if output.has_boundaries:
             if not self._keep_sentence_boundaries:
                 # The words are between the boundaries, and time is shorter by 2.
                 mask = mask[:, 2:]
@@ -265,21 +266,34 @@ class Elmo(nn.Module):
         representations = [self._dropout(vectors).unflatten(0, wrapping) for vectors in mixed]
         return {"elmo_representations": representations, "mask": mask.unflatten(0, wrapping)}
 
-    def _run(self, inputs: Tensor, word_inputs: Tensor | None) -> tuple[Any, Tensor, bool]:
+    def _run(self, inputs: Tensor, word_inputs: Tensor | None) -> "_BiLmOutput":
         """
-        Returns the layers, each (batch, time, output_dim), the mask, and whether both include the
-        sentence boundaries. AllenNLP's class always adds them, ours only if something needs them. A
-        part that somebody has replaced or hooked is called as in AllenNLP's class.
+        Runs the biLM. AllenNLP's class always adds sentence boundaries, ours only if something
+        needs them. A part that somebody has replaced or hooked is called as in AllenNLP's class.
         """
         bilm = self._elmo_lstm
         mixes = self._mixes
         mixes_are_ours = all(_is_plain(mix, AllenNlpScalarMix) for mix in mixes)
         if not mixes_are_ours or not _is_plain(bilm, ElmoBiLm):
             output = bilm(inputs, word_inputs)
-            return list(output["activations"]), output["mask"], True
+            return _BiLmOutput(list(output["activations"]), output["mask"], has_boundaries=True)
         boundaries = self._keep_sentence_boundaries or any(mix.do_layer_norm for mix in mixes)
         layers, mask = bilm.run(inputs, word_inputs, boundaries=boundaries)
-        return layers, mask, boundaries
+        return _BiLmOutput(layers, mask, has_boundaries=boundaries)
+
+
+class _BiLmOutput(NamedTuple):
+    """
+    The output of a biLM for sentences.
+
+    layers: the activations of each layer, shape (batch, time, output_dim)
+    mask: (batch, time)
+    has_boundaries: whether both include the sentence boundaries
+    """
+
+    layers: Tensor | list[Tensor]
+    mask: Tensor
+    has_boundaries: bool
 
 
 def _check_one_source(

@@ -167,7 +167,7 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
     def argument_outside(folder: Path, params: Mapping[str, Any]) -> str | None:
         """Returns the argument whose file a trained model in `folder` needs from elsewhere."""
         options_file = str(params.get("options_file", OPTIONS_FILE))
-        found = _find(folder, options_file)
+        found = _find_bilm(folder, options_file)
         if found is None:
             return "weight_file"
         if found.options is not None:
@@ -215,12 +215,12 @@ def archived_bilm(folder: str | PathLike[str] | None, options_file: str) -> BiLm
 
     Raises `BiLmError` if the options are needed and cannot be read.
     """
-    found = _find(folder, options_file)
+    found = _find_bilm(folder, options_file)
     if found is None:
         return None
     options = found.options
     if options is None:
-        options = _read(options_file)
+        options = _read_options(options_file)
     return BiLm(options, weights=from_allennlp(found.weights, options).items())
 
 
@@ -236,30 +236,38 @@ class _Archived(NamedTuple):
     options: BiLmOptions | None
 
 
-def _find(folder: str | PathLike[str] | None, options_file: str) -> _Archived | None:
+def _find_bilm(folder: str | PathLike[str] | None, options_file: str) -> _Archived | None:
     """
     Finds the weights of a biLM within a trained model, with its options if they are known. Returns
     `None` if there are none, or it is not clear which biLM is meant.
     """
     state = stored_state(folder) or {}
     metadata = getattr(state, "_metadata", {})
-    found = list(find_bilms(state, _BILM + CHARACTERS, _BILM))
-    for embedder, weights in found:
+    weights_of_bilms = []
+    for embedder, weights in find_bilms(state, _BILM + CHARACTERS, _BILM):
         weights.pop(CACHED_WORDS, None)
         description = metadata.get(embedder, {}).get(_DESCRIPTION, {})  # empty if AllenNLP saved it
         if description.get("options_file") == options_file:
             return _Archived(weights, BiLmOptions.from_dict(description["options"]))
-    # Several biLMs of the same sizes are taken for copies of one.
-    if len({published_options(weights) for _, weights in found}) != 1:
+        weights_of_bilms.append(weights)
+    # No description says which biLM is meant. Several of the same sizes are taken for copies of
+    # one.
+    sizes = {published_options(weights) for weights in weights_of_bilms}
+    if len(sizes) != 1:
         return None
-    _, weights = found[0]
+    options = None
+    if _is_published(options_file):
+        (options,) = sizes
+    return _Archived(weights_of_bilms[0], options)
+
+
+def _is_published(options_file: str) -> bool:
+    """Returns whether an options file is the URL of one of the published models'."""
     url = urlparse(options_file)
-    if url.scheme in ("http", "https") and PurePosixPath(url.path).name in _PUBLISHED_NAMES:
-        return _Archived(weights, published_options(weights))
-    return _Archived(weights, None)
+    return url.scheme in ("http", "https") and PurePosixPath(url.path).name in _PUBLISHED_NAMES
 
 
-def _read(options_file: str) -> BiLmOptions:
+def _read_options(options_file: str) -> BiLmOptions:
     """Reads the options from their file. Its `BiLmError` says why the archive needs them."""
     try:
         return BiLmOptions.from_file(fetch(options_file))

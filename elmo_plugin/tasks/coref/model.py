@@ -358,9 +358,9 @@ class CorefPredictor(TaskPredictor):
     @overrides
     def to_instance(self, json_dict: JsonDict) -> Instance:
         reader = cast(CorefReader, self._dataset_reader)
-        return reader.text_to_instance(self._read(json_dict), has_answers=False)
+        return reader.text_to_instance(self._document_of_json(json_dict), has_answers=False)
 
-    def _read(self, json_dict: JsonDict) -> CorefDocument:
+    def _document_of_json(self, json_dict: JsonDict) -> CorefDocument:
         """Returns the document of an input. Its sentences are given, or spaCy's rules find them."""
         genre = json_dict.get("genre", "")
         if not isinstance(genre, str):

@@ -2,7 +2,8 @@
 CoNLL-2003.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
@@ -32,7 +33,7 @@ class _Tag(NamedTuple):
     kind: str
 
 
-_NO_TAG = _Tag("O", "")  # This counts as the tag before the first word.
+_NO_TAG = _Tag("O", "")
 
 
 def _split(tag: str) -> _Tag:
@@ -53,6 +54,58 @@ def _starts_between(before: _Tag, after: _Tag) -> bool:
     if after.prefix in _SINGLES or before.prefix + after.prefix in _STARTS:
         return True
     return before.kind != after.kind and after.prefix not in _OUTSIDE
+
+
+class _ChunkCounter:
+    """
+    Counts gold, predicted and correct chunks, word by word as conlleval.pl does. A chunk is correct
+    if it starts and ends at the same words in both, with the same type.
+    """
+
+    def __init__(self, counts: Mapping[str, Counter[str]]) -> None:
+        self._counts = counts
+        # The tags of the word before; O before the first word.
+        self._gold = _NO_TAG
+        self._predicted = _NO_TAG
+        # Whether a chunk of the same type started at the same word in both, and goes on in both.
+        self._is_common = False
+
+    def read(self, gold: _Tag, predicted: _Tag) -> None:
+        """Reads the tags of the next word: counts the chunks that end before it or start at it."""
+        self._end_chunks(gold, predicted)
+        self._start_chunks(gold, predicted)
+        self._gold = gold
+        self._predicted = predicted
+
+    def _end_chunks(self, gold: _Tag, predicted: _Tag) -> None:
+        """Counts a correct chunk if gold and prediction end it together before this word."""
+        gold_ends = _ends_between(self._gold, gold)
+        predicted_ends = _ends_between(self._predicted, predicted)
+        if self._is_common and gold_ends and predicted_ends:
+            self._counts["correct"][self._gold.kind] += 1
+        if gold_ends or predicted_ends:
+            self._is_common = False
+
+    def _start_chunks(self, gold: _Tag, predicted: _Tag) -> None:
+        """Counts the chunks that start at this word."""
+        gold_starts = _starts_between(self._gold, gold)
+        predicted_starts = _starts_between(self._predicted, predicted)
+        if gold_starts:
+            self._counts["gold"][gold.kind] += 1
+        if predicted_starts:
+            self._counts["predicted"][predicted.kind] += 1
+        if gold_starts and predicted_starts:
+            self._is_common = True
+        if gold.kind != predicted.kind:
+            self._is_common = False
+
+    def end(self) -> None:
+        """
+        Counts the correct chunk that is still open after the last word. It has the tag "S" without
+        a type, because conlleval.pl does not end that before O.
+        """
+        if self._is_common:
+            self._counts["correct"][self._gold.kind] += 1
 
 
 @Metric.register("ner_f1")
@@ -80,39 +133,14 @@ class NerF1(SpanF1):
 
     def add(self, sentences: Iterable[Sequence[tuple[str, str]]]) -> None:
         """Counts the chunks of sentences whose words have a gold tag and a predicted tag."""
-        correct = self.counts["correct"]
-        # Whether a chunk of the same type began at the same word in both, and goes on in both.
-        is_common = False
-        gold_before = _NO_TAG
-        predicted_before = _NO_TAG
+        chunks = _ChunkCounter(self.counts)
         for sentence in sentences:
             self._count_words(sentence)
+            for gold_tag, predicted_tag in sentence:
+                chunks.read(_split(gold_tag), _split(predicted_tag))
             # The tag O after the last word ends the chunks that are open there.
-            for gold_tag, predicted_tag in [*sentence, ("O", "O")]:
-                gold = _split(gold_tag)
-                predicted = _split(predicted_tag)
-                gold_ends = _ends_between(gold_before, gold)
-                predicted_ends = _ends_between(predicted_before, predicted)
-                if is_common and gold_ends and predicted_ends:
-                    correct[gold_before.kind] += 1
-                if gold_ends or predicted_ends:
-                    is_common = False
-                gold_starts = _starts_between(gold_before, gold)
-                predicted_starts = _starts_between(predicted_before, predicted)
-                if gold_starts:
-                    self.counts["gold"][gold.kind] += 1
-                if predicted_starts:
-                    self.counts["predicted"][predicted.kind] += 1
-                if gold_starts and predicted_starts:
-                    is_common = True
-                if gold.kind != predicted.kind:
-                    is_common = False
-                gold_before = gold
-                predicted_before = predicted
-        # A chunk is still open here if it has the tag "S" without a type: conlleval.pl does not end
-        # it before O.
-        if is_common:
-            correct[gold_before.kind] += 1
+            chunks.read(_NO_TAG, _NO_TAG)
+        chunks.end()
 
     def _count_words(self, sentence: Sequence[tuple[str, str]]) -> None:
         """Counts the words of a sentence, and those whose predicted tag is the gold tag."""

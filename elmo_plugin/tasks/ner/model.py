@@ -303,7 +303,7 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
     encoding = "BIO"
     if "L" in letters or "U" in letters:  # in BIOUL every entity has one of them
         encoding = "BIOUL"
-    if tag_encoding not in (encoding, None):
+    if tag_encoding is not None and tag_encoding != encoding:
         raise ConfigurationError(
             f"ner_bilstm_crf: tag_encoding is {tag_encoding}, but the dataset reader's is "
             f"{encoding}"

@@ -136,18 +136,23 @@ def is_blank(text: str) -> bool:
     return not normalize_text(text).strip()
 
 
-def _get(value: Any, key: str, kind: Any, place: str) -> Any:
+def _get(parent: Any, key: str, kind: Any, place: str) -> Any:
     """
-    Returns the value of a key of an object. Raises `ConfigurationError` if `value` is not an
-    object, or the key's value is of another kind.
+    Returns the value of a key. Raises `ConfigurationError` if the parent is not an object, or the
+    value is not of this kind, a key of `_KINDS`.
     """
-    item = value  # shown in the message if it is not an object
-    if isinstance(value, dict):
-        item = value.get(key)
+    if not isinstance(parent, dict):
+        raise _unexpected(parent, key, kind, place)
+    value = parent.get(key)
     # `bool` is checked because `True` is also an instance of `int`.
-    if not isinstance(value, dict) or not isinstance(item, kind) or isinstance(item, bool):
-        found = json.dumps(item, ensure_ascii=False)
-        raise ConfigurationError(
-            f'{place}: expected {_KINDS[kind]} as "{key}", got {found:.60}; {_FORM}'
-        )
-    return item
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise _unexpected(value, key, kind, place)
+    return value
+
+
+def _unexpected(found: Any, key: str, kind: Any, place: str) -> ConfigurationError:
+    """Returns the error for something else in place of a key's value."""
+    shown = json.dumps(found, ensure_ascii=False)
+    return ConfigurationError(
+        f'{place}: expected {_KINDS[kind]} as "{key}", got {shown:.60}; {_FORM}'
+    )

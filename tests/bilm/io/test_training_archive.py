@@ -27,7 +27,7 @@ def test_the_softmax_is_ordered_like_allennlps_vocabulary(
     vocab = Vocabulary({"words": dict(COUNTS)}, non_padded_namespaces=[] if padded else ["words"])
     expected = random_softmax(words_of(vocab))
     archive = write_training(tmp_path / "run", random_bilm(), vocab, expected)
-    softmax = read_archive(archive if compressed else tmp_path / "run")[2]
+    softmax = read_archive(archive if compressed else tmp_path / "run").softmax
     assert softmax is not None and softmax.words == words_of(vocab)
     assert torch.equal(softmax.weight, expected.weight) and torch.equal(softmax.bias, expected.bias)
 
@@ -35,7 +35,7 @@ def test_the_softmax_is_ordered_like_allennlps_vocabulary(
 def test_a_vocabulary_of_another_size_is_refused(run: Path) -> None:
     (run / "vocabulary" / "words.txt").write_text("@@UNKNOWN@@\nthe\n")
     with pytest.raises(BiLmError, match=r"softmax has 9 words, but vocabulary/words\.txt has 2"):
-        read_archive(run)[2]
+        read_archive(run)
 
 
 def test_options_missing_from_the_configuration_are_inferred_from_the_weights(run: Path) -> None:
