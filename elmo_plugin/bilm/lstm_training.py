@@ -15,9 +15,11 @@ from elmo_plugin.bilm.autograd import first_derivative_only
 from elmo_plugin.bilm.batching import LstmState, input_gates, last_rows, rows_before
 from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LayerOutput, LstmLayer, LstmWeights
 from elmo_plugin.bilm.precision import (
+    FLOAT32,
     PackedLinear,
     Precision,
     autocast_dtype,
+    has_avx2_alone,
     pack_for_training,
     torch_linear,
 )
@@ -46,7 +48,7 @@ class TrainingRecurrence:
     ) -> LayerOutput:
         """Runs the directions together or one by one, and puts their results together."""
         directions_at_a_time = 1
-        if _run_as_one_batch(inputs):
+        if _run_as_one_batch(packed, inputs, batch_sizes):
             directions_at_a_time = len(packed)
         outputs: list[Tensor] = []
         final_hidden = []
@@ -74,9 +76,18 @@ class TrainingRecurrence:
         return outputs, LstmState(torch.cat(final_hidden), torch.cat(final_cell))
 
 
-def _run_as_one_batch(inputs: Sequence[Tensor]) -> bool:
-    """Returns whether all directions run together, as is faster on a GPU."""
-    return inputs[0].is_cuda
+def _run_as_one_batch(
+    layers: Sequence[LstmLayer], inputs: Sequence[Tensor], batch_sizes: Sequence[int]
+) -> bool:
+    """
+    Returns whether all directions run together. That is faster on a GPU, and for small products on
+    a CPU with AVX2 alone, as without gradients.
+    """
+    if inputs[0].is_cuda:
+        return True
+    rows_of_a_step = len(inputs[0]) / max(len(batch_sizes), 1)  # on average
+    multiplications = rows_of_a_step * layers[0].recurrent_weight.numel()
+    return has_avx2_alone() and multiplications <= FLOAT32.most_batched_avx2
 
 
 def _stack(tensors: Sequence[Tensor]) -> Tensor:
