@@ -177,6 +177,7 @@ print(cached_path.common.PathOrStr, type(HfApi()) is huggingface_hub.HfApi)
 """
 
 
+@pytest.mark.slow
 def test_late_packages_are_imported_when_a_name_is_used(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(LATE, encoding="utf-8")
