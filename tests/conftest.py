@@ -2,6 +2,7 @@
 
 import gc
 import json
+import multiprocessing
 import os
 import sys
 import threading
@@ -15,6 +16,7 @@ import torch
 from hypothesis import settings
 from tqdm import tqdm
 
+from elmo_plugin.common import workers
 from elmo_plugin.common.files import close_log_files
 from elmo_plugin.common.spacy_rules import SpacyRules
 from tests.evaluated_json import evaluate_json
@@ -100,6 +102,28 @@ def without_hardening(monkeypatch: pytest.MonkeyPatch) -> None:
     Lets AllenNLP load any archive, also where other tests of this process have imported hardening.
     """
     monkeypatch.setattr("elmo_plugin.archives.check_config", lambda *_: None)
+
+
+@pytest.fixture
+def forked_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Makes the workers of `map_in_processes` copies of this process, which has imported everything:
+    to start Python anew and import AllenNLP takes each of them seconds.
+    """
+    if not torch.cuda.is_available():  # a copy of a process that has used a GPU cannot use it
+        monkeypatch.setattr(workers, "SPAWN", multiprocessing.get_context("fork"))
+
+
+@pytest.fixture(
+    params=[
+        pytest.param("fork", marks=pytest.mark.short),
+        pytest.param("spawn", marks=pytest.mark.slow),
+    ]
+)
+def way_to_start_workers(request: pytest.FixtureRequest) -> None:
+    """Lets workers start as copies of this process; or as they do for users, if slow tests run."""
+    if request.param == "fork":
+        request.getfixturevalue("forked_workers")
 
 
 @pytest.fixture

@@ -257,6 +257,7 @@ def test_a_mistake_keeps_the_texts_before_it(
     assert num_calls() == 12 - 6
 
 
+@pytest.mark.usefixtures("way_to_start_workers")
 def test_several_processes_write_the_same_bytes(
     tagger_archives: list[Path], texts: Path, tmp_path: Path
 ) -> None:
