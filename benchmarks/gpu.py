@@ -140,7 +140,7 @@ def run_part(name: str, args: argparse.Namespace) -> dict[str, Any]:
     limit = part.limit if args.device == "cuda" else 10 * part.limit
     start = time.perf_counter()
     try:
-        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=limit)
+        done = run_program(command, limit)
         end = (
             "complete"
             if done.returncode == 0
@@ -155,6 +155,11 @@ def run_part(name: str, args: argparse.Namespace) -> dict[str, Any]:
         "card": device_name(args.device),
         "command": f"python benchmarks/{part.program} {' '.join(options)}",
     }
+
+
+def run_program(command: list[str], limit: float) -> subprocess.CompletedProcess[str]:
+    """Runs a program for at most `limit` seconds, and keeps its standard error."""
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=limit)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import multiprocessing
 import os
 import sys
 import threading
@@ -15,14 +16,16 @@ import torch
 from hypothesis import settings
 from tqdm import tqdm
 
+from elmo_plugin.common import workers
 from elmo_plugin.common.files import close_log_files
 from elmo_plugin.common.spacy_rules import SpacyRules
+from tests.evaluated_json import evaluate_json
 from tests.reference_recurrence import run_reference  # noqa: F401 (registers it)
 from tests.small_bilm import small_options
 
 # How long an example takes is not a test.
 settings.register_profile("quick", deadline=None, max_examples=10)
-settings.register_profile("slow", deadline=None)
+settings.register_profile("slow", deadline=None, max_examples=40)
 pytest.register_assert_rewrite("tests.tasks.contract")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -63,22 +66,23 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """
-    Skips what needs a GPU where there is none. Skips slow tests, or gives them longer than others,
-    unless the command line says how long.
+    Skips what needs a GPU where there is none, and slow tests or, where they run, their short
+    forms. Gives slow tests longer than others, unless the command line says how long.
     """
+    runs_slow = config.getoption("--slow")
+    skipped = {}
     if not torch.cuda.is_available():
-        for item in items:
-            if item.get_closest_marker("cuda"):
-                item.add_marker(pytest.mark.skip(reason="cuda: torch finds no GPU on this machine"))
-    if not config.getoption("--slow"):
-        of_slow = pytest.mark.skip(reason="slow: give --slow to run it")
-    elif config.getoption("--timeout") is None:
-        of_slow = pytest.mark.timeout(SLOW_TEST_SECONDS)
+        skipped["cuda"] = "torch finds no GPU on this machine"
+    if runs_slow:
+        skipped["short"] = "its long form runs"
     else:
-        return
+        skipped["slow"] = "give --slow to run it"
     for item in items:
-        if "slow" in item.keywords:
-            item.add_marker(of_slow)
+        for marker, reason in skipped.items():
+            if item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=f"{marker}: {reason}"))
+        if item.get_closest_marker("slow") and runs_slow and config.getoption("--timeout") is None:
+            item.add_marker(pytest.mark.timeout(SLOW_TEST_SECONDS))
 
 
 def pytest_collection() -> None:
@@ -98,6 +102,28 @@ def without_hardening(monkeypatch: pytest.MonkeyPatch) -> None:
     Lets AllenNLP load any archive, also where other tests of this process have imported hardening.
     """
     monkeypatch.setattr("elmo_plugin.archives.check_config", lambda *_: None)
+
+
+@pytest.fixture
+def forked_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    Makes the workers of `map_in_processes` copies of this process, which has imported everything:
+    to start Python anew and import AllenNLP takes each of them seconds.
+    """
+    if not torch.cuda.is_available():  # a copy of a process that has used a GPU cannot use it
+        monkeypatch.setattr(workers, "SPAWN", multiprocessing.get_context("fork"))
+
+
+@pytest.fixture(
+    params=[
+        pytest.param("fork", marks=pytest.mark.short),
+        pytest.param("spawn", marks=pytest.mark.slow),
+    ]
+)
+def way_to_start_workers(request: pytest.FixtureRequest) -> None:
+    """Lets workers start as copies of this process; or as they do for users, if slow tests run."""
+    if request.param == "fork":
+        request.getfixturevalue("forked_workers")
 
 
 @pytest.fixture
@@ -188,22 +214,22 @@ def allennlp_is_searched_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def json_is_evaluated_once() -> Iterator[None]:
+def json_needs_no_jsonnet() -> Iterator[None]:
     """
     AllenNLP reads JSON as Jsonnet, which takes longer than much of what these tests do with it.
+    Our own configurations, which are Jsonnet, are evaluated once.
     """
     params = sys.modules.get("allennlp.common.params")
     if params is None:  # no test that was collected needs AllenNLP
         yield
         return
-    evaluate, of_json = params.evaluate_snippet, cache(params.evaluate_snippet)
+    evaluate = params.evaluate_snippet
 
     def evaluate_snippet(name: str, text: str, ext_vars: dict[str, str]) -> str:
         try:
-            json.loads(text)
+            return evaluate_json(text)  # in which there are neither variables nor other files
         except ValueError:
             return evaluate(name, text, ext_vars=ext_vars)
-        return of_json("JSON", text)  # in which there are neither variables nor other files
 
     @cache
     def evaluate_ours(name: str, path: Path, ext_vars: tuple[tuple[str, str], ...]) -> str:

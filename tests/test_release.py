@@ -88,3 +88,19 @@ def test_requirements_of_the_pages_are_installed_and_tested() -> None:
     }
     assert needed == tried - {frozenset({"allennlp", "demo"})}, "of a page that serves"
     assert all(any(steps(document, extras) for document in DOCUMENTS) for extras in needed)
+
+
+def test_the_newcomer_runs_every_block_that_runs_here() -> None:
+    """So `.ci/run` leaves the blocks of the pages to the newcomer."""
+    newcomer = runpy.run_path(str(REPOSITORY / ".ci" / "newcomer.py"))
+    tried = set()
+    for names in newcomer["SETS"]:
+        extras = frozenset(names.split(",")) - {"none"}
+        for document in DOCUMENTS:
+            tried |= {place for place, _, _ in newcomer["steps"](document, extras)}
+    blocks = [block for document in DOCUMENTS for block in read_blocks(document)]
+    runs_here = {
+        each.place for each in blocks if each.is_run and each.language in ("bash", "python")
+    }
+    assert len(runs_here) > 40
+    assert runs_here <= tried

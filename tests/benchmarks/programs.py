@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.forks import ends_well_in_a_fork
+from tests.forks import ends_well_in_a_fork, run_forked
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
@@ -49,3 +50,16 @@ def in_a_fork(program: str, *arguments: object) -> Any:
         assert ends_well_in_a_fork(work, seconds=120)
         output.seek(0)
         return json.loads(output.read().splitlines()[-1])
+
+
+def run_program_in_a_fork(command: list[str], limit: float) -> subprocess.CompletedProcess[str]:
+    """Does what `gpu.run_program` does in a copy of this process, which has imported much."""
+    _, program, *arguments = command
+    module = importlib.import_module(Path(program).stem)
+
+    def work() -> None:
+        sys.argv = [program, *arguments]
+        module.main()
+
+    ended = run_forked(work, Path.cwd(), limit)
+    return subprocess.CompletedProcess(command, ended.status, stderr=ended.error)

@@ -127,6 +127,7 @@ def test_int8_runs_on_cpus_only_and_bfloat16_on_any_device() -> None:
     )
 
 
+@pytest.mark.slow
 def test_environment_variables_that_forbid_newer_instructions_are_honoured() -> None:
     """
     As on a machine of AVX2: without VNNI instructions, a sum of 16 products of int8 was 0.126.

@@ -76,7 +76,7 @@ def count_calls_of_the_model(monkeypatch: pytest.MonkeyPatch) -> Callable[[], in
     return lambda: num_calls
 
 
-PLACES = [
+PLACES: list[tuple[Any, str, int]] = [
     (TextPredictor, "predict_batch_json", 1),  # nothing is finished
     (TextPredictor, "predict_batch_json", 4),  # in the second chunk
     (TextPredictor, "predict_batch_json", 12),  # in the last one
@@ -85,25 +85,32 @@ PLACES = [
     (resumable, "Prediction", 7),  # while the output is written
     (unfinished, "rmtree", 1),  # the output is written
 ]
+WHILE_WRITING = PLACES[5:6]  # where the format of the output counts
 
 
 @pytest.mark.parametrize(
-    ("number", "name"),
+    ("number", "name", "places"),
     [
-        (signal.SIGKILL, "out.jsonl"),
-        (signal.SIGKILL, "out.csv"),
-        (signal.SIGTERM, "out.html"),
-        (signal.SIGTERM, "out.conll"),
+        (signal.SIGKILL, "out.jsonl", PLACES),
+        (signal.SIGKILL, "out.csv", WHILE_WRITING),
+        (signal.SIGTERM, "out.html", PLACES[1::2]),
+        (signal.SIGTERM, "out.conll", WHILE_WRITING),
     ],
+    ids=["SIGKILL-jsonl", "SIGKILL-csv", "SIGTERM-html", "SIGTERM-conll"],
 )
 def test_a_stop_at_any_place_does_not_change_the_output(
-    number: int, name: str, tagger_archives: list[Path], texts: Path, tmp_path: Path
+    number: int,
+    name: str,
+    places: list[tuple[Any, str, int]],
+    tagger_archives: list[Path],
+    texts: Path,
+    tmp_path: Path,
 ) -> None:
     archive = tagger_archives[0]
     expected = predict(archive, texts, tmp_path / "whole" / name)
     folder = tmp_path / "stopped"
     output = folder / name
-    for owner, function, call in PLACES:
+    for owner, function, call in places:
         ended = run_until(number, owner, function, call, archive, texts, output)
         if number == signal.SIGKILL:
             assert ended.status == -number
@@ -250,6 +257,7 @@ def test_a_mistake_keeps_the_texts_before_it(
     assert num_calls() == 12 - 6
 
 
+@pytest.mark.usefixtures("way_to_start_workers")
 def test_several_processes_write_the_same_bytes(
     tagger_archives: list[Path], texts: Path, tmp_path: Path
 ) -> None:

@@ -1,6 +1,5 @@
 """Tokenizers; several processes give what one gives, and end with the one that started them."""
 
-import multiprocessing
 import os
 import signal
 import time
@@ -24,24 +23,18 @@ def workers_of(process: int) -> set[int]:
     }
 
 
-# To start a process anew ("spawn") takes long: it imports torch again.
-@pytest.mark.usefixtures("short_chunks")
-@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
-def test_two_workers_write_the_same_bytes_as_one(
-    method: str, settings: EmbedSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if method == "fork":
-        monkeypatch.setattr(multiprocessing, "get_context", lambda _: PROCESSES)
+@pytest.mark.usefixtures("short_chunks", "way_to_start_workers")
+def test_two_workers_write_the_same_bytes_as_one(settings: EmbedSettings, tmp_path: Path) -> None:
     text = write_text(tmp_path / "text.txt", LINES * 3)
     for workers in (1, 2):
         embed_file(text, tmp_path / f"{workers}.hdf5", settings, workers=workers)
     assert (tmp_path / "1.hdf5").read_bytes() == (tmp_path / "2.hdf5").read_bytes()
 
 
+@pytest.mark.usefixtures("forked_workers")
 def test_the_error_of_a_worker_is_raised(
-    settings: EmbedSettings, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings: EmbedSettings, text: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(multiprocessing, "get_context", lambda _: PROCESSES)
     with pytest.raises(BiLmError, match=r"text\.txt, line 1: the sentence has 7 words"):
         embed_file(text, tmp_path / "out.hdf5", replace(settings, max_words=3), workers=2)
 

@@ -105,7 +105,9 @@ def write_for_ever(folder: Path, start: int) -> None:
         write(store, *range(number, number + 4))
 
 
-@pytest.mark.parametrize("rounds", [3, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "rounds", [pytest.param(3, marks=pytest.mark.short), pytest.param(10, marks=pytest.mark.slow)]
+)
 def test_a_kill_leaves_each_record_complete_or_absent(
     rounds: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -47,6 +47,7 @@ SIZES = {
     "sst": "batch_size=2, hidden=8, ",
     "srl": "batch_size=2, hidden=8, predicate_dim=4, ",
 }
+TASKS = [*SIZES, "srl_predicates"]
 VARIABLES = {
     name: name.lower()
     for name in ("CONLL2003", "CONLL2012", "SNLI", "SQUAD", "SST", "WORD_VECTORS")
@@ -76,6 +77,15 @@ def evaluate(expression: str) -> dict[str, Any]:
     `elmo_plugin/jsonnet` by their names.
     """
     return json.loads(_evaluate(expression))
+
+
+def evaluate_for_each_task(expression: str) -> dict[str, dict[str, Any]]:
+    """
+    Evaluates an expression with the function of each task in place of `TASK`. All are evaluated at
+    once, which takes hardly longer than one.
+    """
+    fields = [f"{task}: {expression.replace('TASK', task)}" for task in TASKS]
+    return evaluate(f"{{ {', '.join(fields)} }}")
 
 
 def read_config(path: str, overrides: str = "") -> dict[str, Any]:

@@ -24,8 +24,10 @@ from tests.experiments.configs import (
     OUTPUT,
     OUTPUT_WEIGHTS,
     SIZES,
+    TASKS,
     elmo_at,
     evaluate,
+    evaluate_for_each_task,
     flat,
     model_and_batch,
     parameters,
@@ -168,26 +170,29 @@ def test_a_wrong_argument_of_elmo_at_is_an_error_that_names_it(
     arguments: str, message: str
 ) -> None:
     with pytest.raises(RuntimeError, match=message):
-        evaluate(f"ner(data='data') + elmo.at({arguments})")
+        evaluate(f"elmo.at({arguments})")
+
+
+ADDITIONS = ["elmo.at(['input'], bilm='tiny')", "words.none()", "words.bundled()"]
 
 
 @pytest.mark.parametrize(
-    "added",
+    "sum_of_parts",
     [
-        "elmo.at(['input'], bilm='tiny')",
-        pytest.param("words.none()", marks=pytest.mark.slow),
-        pytest.param("words.bundled()", marks=pytest.mark.slow),
+        *(f"{ADDITIONS[0]} + {task}(data='d')" for task in TASKS),
+        *(f"{added} + ner(data='d')" for added in ADDITIONS[1:]),
+        f"({ADDITIONS[0]}) + (ner(data='d') + words.none())",
     ],
 )
-@pytest.mark.parametrize("task", ["coref", "ner", "snli", "squad", "srl", "srl_predicates", "sst"])
-def test_additions_before_the_task_are_an_error(task: str, added: str) -> None:
-    for sum_of_parts in (
-        f"{added} + {task}(data='d')",
-        f"({added}) + ({task}(data='d') + words.none())",
-    ):
-        with pytest.raises(RuntimeError, match="a task comes first in a sum"):
-            evaluate(sum_of_parts)
-    evaluate(f"{{ random_seed: 3 }} + {task}(data='d') + {added}")
+def test_additions_before_the_task_are_an_error(sum_of_parts: str) -> None:
+    with pytest.raises(RuntimeError, match="a task comes first in a sum"):
+        evaluate(sum_of_parts)
+
+
+@pytest.mark.parametrize("added", ADDITIONS)
+def test_what_is_no_addition_may_stand_before_the_task(added: str) -> None:
+    configs = evaluate_for_each_task(f"{{ random_seed: 3 }} + TASK(data='d') + {added}")
+    assert [config["random_seed"] for config in configs.values()] == [3] * len(TASKS)
 
 
 def test_absolute_paths_are_not_joined_to_the_data_folder() -> None:
@@ -223,7 +228,7 @@ def test_the_word_vectors_added_last_count(last: str) -> None:
 )
 def test_wrong_arguments_of_word_vectors_are_an_error(words: str, message: str) -> None:
     with pytest.raises(RuntimeError, match=message):
-        evaluate(f"ner(data='data') + words.{words}")
+        evaluate(f"words.{words}")
 
 
 @pytest.mark.parametrize("length", ["null", "1", "4"])
@@ -239,25 +244,22 @@ def test_only_training_on_sst_reads_phrases_and_validation_is_otherwise_equal(
     assert config["dataset_reader"]["binary"]
 
 
-TASKS_WITH_READERS = [*SIZES, "srl_predicates"]
-
-
-@pytest.mark.parametrize("task", TASKS_WITH_READERS)
+@pytest.mark.parametrize("task", TASKS)
 def test_another_reader_replaces_the_tasks_own_and_its_options(task: str) -> None:
-    config = evaluate(
-        f"{task}(data='d', reader={{ type: 'mine', depth: 3 }}) + elmo.at(['input'], bilm='tiny')"
-    )
+    config = evaluate_for_each_task(
+        "TASK(data='d', reader={ type: 'mine', depth: 3 }) + elmo.at(['input'], bilm='tiny')"
+    )[task]
     assert config["dataset_reader"].pop("token_indexers").keys() >= {"tokens", "elmo"}
     assert config["dataset_reader"] == {"type": "mine", "depth": 3}
     assert "validation_dataset_reader" not in config
 
 
-@pytest.mark.parametrize("task", TASKS_WITH_READERS)
+@pytest.mark.parametrize("task", TASKS)
 def test_reader_options_are_added_to_the_tasks_own(task: str) -> None:
-    plain = evaluate(f"{task}(data='d')")
-    config = evaluate(
-        f"{task}(data='d', reader={{ max_instances: 8 }}, validation_reader={{ max_instances: 4 }})"
-    )
+    plain = evaluate_for_each_task("TASK(data='d')")[task]
+    config = evaluate_for_each_task(
+        "TASK(data='d', reader={ max_instances: 8 }, validation_reader={ max_instances: 4 })"
+    )[task]
     reader = plain["dataset_reader"]
     assert config["dataset_reader"] == reader | {"max_instances": 8}
     validating = plain.get("validation_dataset_reader", reader) | {"max_instances": 4}

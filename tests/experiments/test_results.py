@@ -35,7 +35,10 @@ COMMANDS = sorted(
 )
 
 
-@pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "step",
+    [pytest.param(8, marks=pytest.mark.short), pytest.param(1, marks=pytest.mark.slow)],
+)
 def test_sweeps_name_existing_valid_configurations(
     step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -272,7 +272,9 @@ def try_all(cases: list[Case], here: Path) -> None:
     assert not list(here.rglob("ran"))
 
 
-@pytest.mark.parametrize("step", [20, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "step", [pytest.param(20, marks=pytest.mark.short), pytest.param(2, marks=pytest.mark.slow)]
+)
 def test_no_type_and_no_spelling_of_spacy_reads_outside_the_archive(step: int, here: Path) -> None:
     cases = [*type_cases([])][::step]
     try_all([*cases, *spacy_cases(), *[*other_cases(["here.txt"])][::step]], here)
