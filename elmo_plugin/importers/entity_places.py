@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from elmo_plugin.common.typography import Word
 from elmo_plugin.importers.report import Unusable
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.spans import Span, spans_to_tags
@@ -11,14 +12,6 @@ from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 _STARTS = ("start_char", "start", "start_offset", "begin", "from")
 _ENDS = ("end_char", "end", "end_offset", "stop", "to")
 _TYPES = ("label", "labels", "type", "entity", "entity_group", "entity_type", "tag", "category")
-
-
-class Word(NamedTuple):
-    """A word, and its first character in the text and the one after its last."""
-
-    text: str
-    start: int
-    end: int
 
 
 class Entity(NamedTuple):
