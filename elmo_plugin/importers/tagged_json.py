@@ -208,7 +208,7 @@ def _sentence(
     if pairs is not None:
         words, tags = pairs
     if isinstance(words, str):
-        found = entities_of(tags or [], words)
+        found = entities_of(tags or [])
         return sentence_of_places(record.place, _words_of(record, words, tokenizer), words, found)
     if not is_list_of(words, str) or not isinstance(tags, list) or len(words) != len(tags):
         raise Unusable(
