@@ -19,8 +19,9 @@ from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import raise_if_sigterm
 from elmo_plugin.common.formats.formulas import count_formulas, warn_of_formulas
 from elmo_plugin.common.formats.hdf5_files import new_hdf5
+from elmo_plugin.common.formats.joined_lines import split_lines
 from elmo_plugin.common.integers import ceil_div
-from elmo_plugin.embed_files.chunks import Chunk, split_lines
+from elmo_plugin.embed_files.chunks import Chunk
 from elmo_plugin.embed_files.settings import EmbedSettings
 
 _DESCRIPTION = "elmo_embed"  # its name in the attributes or the metadata of the file
