@@ -13,7 +13,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state
+from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state, weights_file
 from elmo_plugin.common.bundled import archive_path
 from elmo_plugin.common.errors import NEEDS_ALLENNLP, is_lack_of_memory, raise_if_sigterm
 from elmo_plugin.common.files import PARTS, atomic_write, temporary_folder, write_json
@@ -210,11 +210,10 @@ def find_weights(folder: Path, name: str) -> Path:
     """
     Returns the file of weights in the folder of an archive. Raises `BiLmError` if there is none.
     """
-    for weights_name in WEIGHTS_NAMES:
-        file = folder / weights_name
-        if file.is_file():
-            return file
-    raise BiLmError(f"{name}: {' or '.join(WEIGHTS_NAMES)} not found")
+    file = weights_file(folder)
+    if file is None:
+        raise BiLmError(f"{name}: {' or '.join(WEIGHTS_NAMES)} not found")
+    return file
 
 
 def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path) -> None:
