@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_plugin.analysis.representations import Representations, batches_of_words
+from elmo_plugin.analysis.representations import Representations, batches_of_words, num_words_in
 from elmo_plugin.common.integers import ceil_div
 
 
@@ -132,15 +132,10 @@ def word_vectors(representations: Representations, sentences: Sequence[TaggedSen
     Returns the vectors of all words, sentence after sentence. Shape (combinations, words, dim).
     """
     parts = []
-    for batch in batches_of_words(sentences, WORDS_AT_ONCE, _num_words):
+    for batch in batches_of_words(sentences, WORDS_AT_ONCE, num_words_in):
         layers = representations.embed([sentence.words for sentence in batch])
         parts.append(representations.combine(torch.cat(layers, dim=1)))
     return torch.cat(parts, dim=1)
-
-
-def _num_words(sentence: TaggedSentence) -> int:
-    """Returns the number of words in a sentence."""
-    return len(sentence.words)
 
 
 def _labels(numbers: Mapping[str, int], *tasks: Sequence[TaggedSentence]) -> Tensor:
