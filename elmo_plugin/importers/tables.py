@@ -6,6 +6,7 @@ from typing import NamedTuple
 import pandas
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.formats.text_files import suffix_of
 from elmo_plugin.importers.columnar_files import COLUMNAR, read_columnar
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
@@ -54,7 +55,7 @@ class Table(NamedTuple):
 
 def is_table_file(file: str) -> bool:
     """Returns whether the name of a file says that it is a table."""
-    return file.lower().removesuffix(".gz").removesuffix(".zst").endswith(_TABLES)
+    return suffix_of(file) in _TABLES
 
 
 def is_binary_table(file: str) -> bool:
@@ -95,8 +96,7 @@ def read_text_table(file: str, text: str, options: ImportOptions, report: Report
 
 def _separator_in_name(file: str) -> str | None:
     """Returns a tab if the name of a file says that tabs separate its columns."""
-    name = file.lower().removesuffix(".gz").removesuffix(".zst")
-    if name.endswith((".tsv", ".tab")):
+    if suffix_of(file) in (".tsv", ".tab"):
         return "\t"
     return None
 

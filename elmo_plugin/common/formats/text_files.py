@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from io import BufferedIOBase
 from itertools import chain, islice
+from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import zstandard
@@ -44,6 +45,11 @@ def compression(path: str) -> str:
         if path.endswith(suffix):
             return suffix
     return ""
+
+
+def suffix_of(path: str) -> str:
+    """Returns the suffix of a file in small letters, without the one of its compression."""
+    return Path(path.removesuffix(compression(path))).suffix.lower()
 
 
 def read_lines(path: str) -> Iterator[bytes]:
