@@ -76,7 +76,7 @@ def _rows_of_lines(lines: Sequence[str], at_tabs: bool) -> Rows:
         if not _is_boundary(text):
             fields = _split(text, at_tabs)
         if any(fields):
-            rows.append(Row(f"line {number}", fields, document))
+            rows.append(Row(number, fields, document))
         else:
             rows.append(None)
         if _HIPE_END in text:
