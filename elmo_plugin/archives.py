@@ -69,8 +69,6 @@ GONE_READER_OPTIONS = {
 Options of dataset readers that said how files are read. Version 1.0.0 removed them. Predictions
 need none of them, so they are ignored in archives that were made before.
 """
-GONE_READER_VALUES = {"source_encoding": ("auto", "IO", "mixed")}
-"""Values of options of `ner_conll2003` that were removed with them."""
 
 # Held while plugins are imported, as `sys.path` is changed for a moment. A plugin may itself load a
 # model, and so import plugins in the same thread.
@@ -365,9 +363,8 @@ def _drop_gone_options(reader: dict[str, Any]) -> None:
 
 def _drop_gone_values(reader: dict[str, Any]) -> None:
     """Removes options of `ner_conll2003` whose values it no longer knows."""
-    for option, values in GONE_READER_VALUES.items():
-        if reader.get(option) in values:
-            del reader[option]
+    if reader.get("source_encoding") in ("auto", "IO", "mixed"):
+        del reader["source_encoding"]
     # These options are numbers now; the readers of old archives also took the name of a column.
     for option in ("word_column", "tag_column"):
         if isinstance(reader.get(option), str):
