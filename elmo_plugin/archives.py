@@ -179,7 +179,7 @@ def _stored_tensors(model: "Model") -> Iterator[tuple[str, "Tensor"]]:
                 yield name, buffer
 
 
-def load_mixes(archive: str | Path, trust: bool = False) -> list[TrainedMix]:
+def load_mixes(archive: str | Path, trust: bool) -> list[TrainedMix]:
     """
     Loads a trained model on the CPU, see `load_archive`, and returns its mixes of layers in the
     order of `read_layer_weights`.

@@ -105,7 +105,7 @@ def probe_layers(
     test: Sequence[TaggedSentence],
     *,
     seeds: Sequence[int],
-    epochs: int | None = None,
+    epochs: int | None,
 ) -> list[ProbeScore]:
     """
     Trains `LinearProbes` on each combination of layers, once with each seed, and scores them on the
@@ -157,11 +157,11 @@ class LinearProbes:
     Linear softmax classifiers, trained by Adam on features with mean 0 and variance 1 over the
     training data. Each kind of vectors has its own classifier for each task. All of them begin with
     the same weights and read the words in the same order, so each learns as if it were the only
-    one. The learning rate decreases linearly to 0 over `epochs`, by default 10, or more if these
+    one. The learning rate decreases linearly to 0 over `epochs`; `None` for 10, or more if these
     have fewer than `MIN_STEPS` steps.
     """
 
-    def __init__(self, num_classes: int, *, epochs: int | None = None) -> None:
+    def __init__(self, num_classes: int, *, epochs: int | None) -> None:
         self._num_classes = num_classes
         self._epochs = epochs
 

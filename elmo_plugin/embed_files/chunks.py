@@ -65,13 +65,13 @@ def read_chunks(
     source: str,
     chunk_size: int,
     digest: blake2b,
-    column: int | None = None,
-    has_proteins: bool = False,
+    column: int | None,
+    has_proteins: bool,
 ) -> Iterator[Chunk]:
     """
     Reads a file, or standard input, in chunks, as `chunks_of` makes them. Raises `BiLmError` if a
-    line is not UTF-8 text, a compressed file is damaged, or the text is a table without a `column`
-    of words.
+    line is not UTF-8 text, a compressed file is damaged, or the text is a table and no `column` of
+    words is given.
     """
     if source == STANDARD_INPUT:
         name = "standard input"

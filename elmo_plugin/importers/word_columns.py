@@ -111,7 +111,7 @@ def _named_by_first_row(rows: Rows, width: int, chosen: Collection[str]) -> tupl
     return [], rows
 
 
-def columns_of_table(table: Table, chosen: Collection[str] = ()) -> WordColumns:
+def columns_of_table(table: Table, chosen: Collection[str]) -> WordColumns:
     """Returns the columns of CSV or of a spreadsheet. Their contents show a header."""
     rows: Rows = []
     document = ""
