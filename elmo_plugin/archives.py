@@ -13,7 +13,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state
+from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state, weights_file
 from elmo_plugin.common.bundled import archive_path
 from elmo_plugin.common.errors import NEEDS_ALLENNLP, is_lack_of_memory, raise_if_sigterm
 from elmo_plugin.common.files import PARTS, atomic_write, temporary_folder, write_json
@@ -69,8 +69,6 @@ GONE_READER_OPTIONS = {
 Options of dataset readers that said how files are read. Version 1.0.0 removed them. Predictions
 need none of them, so they are ignored in archives that were made before.
 """
-GONE_READER_VALUES = {"source_encoding": ("auto", "IO", "mixed")}
-"""Values of options of `ner_conll2003` that were removed with them."""
 
 # Held while plugins are imported, as `sys.path` is changed for a moment. A plugin may itself load a
 # model, and so import plugins in the same thread.
@@ -181,7 +179,7 @@ def _stored_tensors(model: "Model") -> Iterator[tuple[str, "Tensor"]]:
                 yield name, buffer
 
 
-def load_mixes(archive: str | Path, trust: bool = False) -> list[TrainedMix]:
+def load_mixes(archive: str | Path, trust: bool) -> list[TrainedMix]:
     """
     Loads a trained model on the CPU, see `load_archive`, and returns its mixes of layers in the
     order of `read_layer_weights`.
@@ -210,11 +208,10 @@ def find_weights(folder: Path, name: str) -> Path:
     """
     Returns the file of weights in the folder of an archive. Raises `BiLmError` if there is none.
     """
-    for weights_name in WEIGHTS_NAMES:
-        file = folder / weights_name
-        if file.is_file():
-            return file
-    raise BiLmError(f"{name}: {' or '.join(WEIGHTS_NAMES)} not found")
+    file = weights_file(folder)
+    if file is None:
+        raise BiLmError(f"{name}: {' or '.join(WEIGHTS_NAMES)} not found")
+    return file
 
 
 def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path) -> None:
@@ -366,9 +363,8 @@ def _drop_gone_options(reader: dict[str, Any]) -> None:
 
 def _drop_gone_values(reader: dict[str, Any]) -> None:
     """Removes options of `ner_conll2003` whose values it no longer knows."""
-    for option, values in GONE_READER_VALUES.items():
-        if reader.get(option) in values:
-            del reader[option]
+    if reader.get("source_encoding") in ("auto", "IO", "mixed"):
+        del reader["source_encoding"]
     # These options are numbers now; the readers of old archives also took the name of a column.
     for option in ("word_column", "tag_column"):
         if isinstance(reader.get(option), str):

@@ -25,8 +25,8 @@ from safetensors.torch import save
 from torch import Tensor
 
 from elmo_plugin.common.files import atomic_write
-from elmo_plugin.common.word_keys import word_key
-from elmo_plugin.embedding.word_table import KEYS_NAME, digest
+from elmo_plugin.common.word_keys import KEYS_NAME, word_key
+from elmo_plugin.embedding.word_table import digest
 from elmo_plugin.tasks import read_text_lines
 
 

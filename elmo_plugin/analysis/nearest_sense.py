@@ -9,8 +9,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from elmo_plugin.analysis.representations import Representations, batches_of_words
-from elmo_plugin.analysis.sense_corpus import SenseSentence, Target
+from elmo_plugin.analysis.representations import Representations, batches_of_words, num_words_in
+from elmo_plugin.analysis.sense_corpus import LemmaKey, SenseSentence, Target
 
 WORDS_AT_ONCE = 20_000
 # The biLM computes in float32, so cosines with equal directions differ by rounding, but by less.
@@ -28,8 +28,8 @@ class NearestSense:
         self.representations = representations
         # How often each sense of a lemma and part of speech occurs, and the sum of its vectors,
         # which has the same direction as their mean.
-        self._counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-        self._sums: dict[tuple[str, str], dict[str, Tensor]] = defaultdict(dict)
+        self._counts: dict[LemmaKey, Counter[str]] = defaultdict(Counter)
+        self._sums: dict[LemmaKey, dict[str, Tensor]] = defaultdict(dict)
 
     def fit(self, sentences: Iterable[SenseSentence]) -> int:
         """Adds the words of a training corpus, and returns their number."""
@@ -66,7 +66,7 @@ class NearestSense:
     def _vectors(self, sentences: Iterable[SenseSentence]) -> Iterable[tuple[Target, Tensor]]:
         """Yields each target with its vectors, of shape (combinations, dim) and type float64."""
         with_targets = (sentence for sentence in sentences if sentence.targets)
-        for batch in batches_of_words(with_targets, WORDS_AT_ONCE, _num_words):
+        for batch in batches_of_words(with_targets, WORDS_AT_ONCE, num_words_in):
             layers = self.representations.embed([sentence.words for sentence in batch])
             for sentence, sentence_layers in zip(batch, layers, strict=True):
                 for target in sentence.targets:
@@ -75,11 +75,6 @@ class NearestSense:
                     # Shape: (combinations, words, dim)
                     combined = self.representations.combine(layers_of_target)
                     yield target, combined.mean(dim=1)
-
-
-def _num_words(sentence: SenseSentence) -> int:
-    """Returns the number of words in a sentence."""
-    return len(sentence.words)
 
 
 class SenseScore(NamedTuple):
@@ -101,7 +96,7 @@ class SenseScore(NamedTuple):
 def score_senses(
     model: NearestSense,
     sentences: Iterable[SenseSentence],
-    first_sense: Callable[[tuple[str, str]], str | None],
+    first_sense: Callable[[LemmaKey], str | None],
 ) -> list[SenseScore]:
     """
     Scores several methods on a corpus: the first sense of each word, then the nearest sense by each

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from elmo_plugin.analysis.representations import Representations, batches_of_words
+from elmo_plugin.analysis.representations import Representations, batches_of_words, num_words_in
 from elmo_plugin.common.integers import ceil_div
 
 
@@ -105,7 +105,7 @@ def probe_layers(
     test: Sequence[TaggedSentence],
     *,
     seeds: Sequence[int],
-    epochs: int | None = None,
+    epochs: int | None,
 ) -> list[ProbeScore]:
     """
     Trains `LinearProbes` on each combination of layers, once with each seed, and scores them on the
@@ -132,15 +132,10 @@ def word_vectors(representations: Representations, sentences: Sequence[TaggedSen
     Returns the vectors of all words, sentence after sentence. Shape (combinations, words, dim).
     """
     parts = []
-    for batch in batches_of_words(sentences, WORDS_AT_ONCE, _num_words):
+    for batch in batches_of_words(sentences, WORDS_AT_ONCE, num_words_in):
         layers = representations.embed([sentence.words for sentence in batch])
         parts.append(representations.combine(torch.cat(layers, dim=1)))
     return torch.cat(parts, dim=1)
-
-
-def _num_words(sentence: TaggedSentence) -> int:
-    """Returns the number of words in a sentence."""
-    return len(sentence.words)
 
 
 def _labels(numbers: Mapping[str, int], *tasks: Sequence[TaggedSentence]) -> Tensor:
@@ -162,11 +157,11 @@ class LinearProbes:
     Linear softmax classifiers, trained by Adam on features with mean 0 and variance 1 over the
     training data. Each kind of vectors has its own classifier for each task. All of them begin with
     the same weights and read the words in the same order, so each learns as if it were the only
-    one. The learning rate decreases linearly to 0 over `epochs`, by default 10, or more if these
+    one. The learning rate decreases linearly to 0 over `epochs`; `None` for 10, or more if these
     have fewer than `MIN_STEPS` steps.
     """
 
-    def __init__(self, num_classes: int, *, epochs: int | None = None) -> None:
+    def __init__(self, num_classes: int, *, epochs: int | None) -> None:
         self._num_classes = num_classes
         self._epochs = epochs
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -157,6 +157,18 @@ def count_bytes(sentences: Sequence[Sequence[str]]) -> list[Tensor]:
             counts.append(word_bytes.bincount(minlength=256).float())
         counted.append(torch.stack(counts).unsqueeze(0))
     return counted
+
+
+class HasWords(Protocol):
+    """A sentence that an analysis reads."""
+
+    @property
+    def words(self) -> Sequence[str]: ...
+
+
+def num_words_in(sentence: HasWords) -> int:
+    """Returns the number of words in a sentence."""
+    return len(sentence.words)
 
 
 def batches_of_words(

@@ -12,6 +12,7 @@ from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.json_files import is_list_of, parse_json
 from elmo_plugin.tasks import Line, read_text_lines
 
+LemmaKey = tuple[str, str]  # a lemma and its part of speech (n, v, a or r)
 _PARTS_OF_SPEECH = {"NOUN": "n", "VERB": "v", "ADJ": "a", "ADV": "r"}
 
 
@@ -25,7 +26,7 @@ class Target(NamedTuple):
     senses: list[str]  # the correct ones, as keys of WordNet
 
     @property
-    def entry(self) -> tuple[str, str]:
+    def entry(self) -> LemmaKey:
         """The lemma and part of speech."""
         return self.lemma, self.part_of_speech
 
@@ -159,9 +160,6 @@ def _parse_sentence(
             targets.append(Target(len(words), len(parts), lemma, part_of_speech, keys[identifier]))
         words += parts
     return SenseSentence(words, targets)
-
-
-LemmaKey = tuple[str, str]  # a lemma and its part of speech (n, v, a or r)
 
 
 def read_first_senses(path: str | os.PathLike[str]) -> dict[LemmaKey, str]:

@@ -80,9 +80,7 @@ def fits(target: str, names: Collection[str]) -> bool:
     return name in names or not name.isidentifier()
 
 
-def as_words(
-    sentence: Any, place: str = "sentence", expected: str = "a list of words"
-) -> list[str]:
+def as_words(sentence: Any, place: str, expected: str = "a list of words") -> list[str]:
     """
     Returns the words of a sentence of strings, or of tokens with a `text`. Raises `BiLmError`,
     beginning with `place`, if it is anything else.

@@ -11,13 +11,10 @@ from torch import Tensor
 
 from elmo_plugin.common.bundled import BUNDLED
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.word_keys import word_key
+from elmo_plugin.common.word_keys import DIGEST_SIZE, KEYS_NAME, word_key
 
 TABLE = BUNDLED / "words" / "english"
 """The folder of the bundled word vectors. Their words are counted."""
-KEYS_NAME = "keys.bin"
-"""The file with a digest and the `word_key` of each word, in the order of the counts."""
-DIGEST_SIZE = 16
 COUNTS_NAME = "counts.safetensors"
 SMOOTHING = 1e-3
 """The `a` of the paper. It tries 1e-3 to 1e-4."""

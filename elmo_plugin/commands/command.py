@@ -28,7 +28,7 @@ class Command:
     The file may also have `NEEDS`, either "torch" or "allennlp", and three functions of the
     arguments: `outputs` returns the files to write, if they are not the arguments of the type
     `OutputPath`; `check_arguments` raises `BiLmError` for arguments that do not go together; and
-    `resume_path` returns the file or folder from which the same command resumes.
+    `resume_path` returns the file or folder from which the same command resumes, or `None`.
     """
 
     def __init__(self, name: str) -> None:
@@ -126,7 +126,7 @@ class Command:
         if not hasattr(self.module, "resume_path"):
             return ""
         path = self.module.resume_path(args)
-        if not path.exists():
+        if path is None or not path.exists():
             return ""
         return f"{path} keeps the finished part; the same command resumes it"
 

@@ -9,7 +9,6 @@ the same command again: it continues, and writes the same file.
 """
 
 import argparse
-import os
 import re
 import sys
 from pathlib import Path
@@ -197,10 +196,11 @@ def outputs(args: argparse.Namespace) -> list[OutputPath]:
     return output_paths(args)
 
 
-def resume_path(args: argparse.Namespace) -> Path:
-    """Returns the folder that a stopped run leaves."""
-    # Without a file to write (a mistake of the user), nothing can be resumed.
-    output = _output(args) or os.devnull
+def resume_path(args: argparse.Namespace) -> Path | None:
+    """Returns the folder that a stopped run leaves; `None` if the user has named no output."""
+    output = _output(args)
+    if not output:
+        return None
     if args.dask is not None:
         return Path(output)
     return unfinished_path(output)

@@ -166,9 +166,7 @@ def _project(
         yield project
 
 
-def new_bilm(
-    folder: Path, paths: Sequence[Path], language: str | None = None, column: int | None = None
-) -> None:
+def new_bilm(folder: Path, paths: Sequence[Path], language: str | None, column: int | None) -> None:
     """
     Writes a project that trains a biLM: with the user's text and sizes by its number of words, or
     without `paths`, with invented text.

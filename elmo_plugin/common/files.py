@@ -218,15 +218,14 @@ def _flush_to_disk(path: Path) -> None:
 
 
 @contextmanager
-def locked(lock: Path, timeout: float = -1) -> Iterator[None]:
+def locked(lock: Path) -> Iterator[None]:
     """
     Holds the lock in the file `lock` within the block, and removes the file afterwards. Raises
-    `filelock.Timeout` if another process holds the lock for longer than `timeout` seconds; -1 waits
-    for ever.
+    `filelock.Timeout` at once if another process holds the lock.
     """
     from filelock import FileLock  # here, because `elmo --help` would wait for it
 
-    with FileLock(str(lock), timeout=timeout):
+    with FileLock(str(lock), timeout=0):
         try:
             yield
         finally:

@@ -138,7 +138,7 @@ class NormalizedText:
     With `separate`, Han and kana characters stand between spaces.
     """
 
-    def __init__(self, typed: str, separate: bool = False) -> None:
+    def __init__(self, typed: str, separate: bool) -> None:
         self.text = typed
         # For each character of `text`, the place of the typed character that it comes from.
         self._origins: Sequence[int] = range(len(typed))

@@ -38,7 +38,7 @@ def unfinished_folder(output: Path, parts: str) -> Iterator[Path]:
         raise BiLmError(f"{folder} is no folder: remove it, or name another output")
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with locked(folder.with_name(f".{folder.name}.lock"), timeout=0):
+        with locked(folder.with_name(f".{folder.name}.lock")):
             folder.mkdir(exist_ok=True)
             remove_leftovers(folder, "*")  # of any file, because nobody else holds the lock
             # The complete output has its own name in the folder before it is moved to its place.

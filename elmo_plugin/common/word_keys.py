@@ -2,6 +2,12 @@
 
 from hashlib import blake2b
 
+KEYS_NAME = "keys.bin"
+"""The file beside a table's vectors: `DIGEST_SIZE` bytes that identify them, then the key of each
+word, in their order.
+"""
+DIGEST_SIZE = 16
+
 
 def word_key(word: str) -> int:
     """

@@ -12,6 +12,7 @@ from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import raise_if_sigterm
 from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.formats.fasta import read_fasta
+from elmo_plugin.common.formats.joined_lines import join_lines
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.text_files import (
     decode,
@@ -64,13 +65,13 @@ def read_chunks(
     source: str,
     chunk_size: int,
     digest: blake2b,
-    column: int | None = None,
-    has_proteins: bool = False,
+    column: int | None,
+    has_proteins: bool,
 ) -> Iterator[Chunk]:
     """
     Reads a file, or standard input, in chunks, as `chunks_of` makes them. Raises `BiLmError` if a
-    line is not UTF-8 text, a compressed file is damaged, or the text is a table without a `column`
-    of words.
+    line is not UTF-8 text, a compressed file is damaged, or the text is a table and no `column` of
+    words is given.
     """
     if source == STANDARD_INPUT:
         name = "standard input"
@@ -144,16 +145,6 @@ def write_chunk(
             vectors=vectors,
             names=join_lines(chunk.names),
         )
-
-
-def join_lines(lines: Sequence[str]) -> np.ndarray:
-    """Returns lines as bytes of UTF-8, with line feeds between them, shape (bytes,)."""
-    return np.frombuffer("\n".join(lines).encode(), np.uint8)
-
-
-def split_lines(joined: np.ndarray) -> list[str]:
-    """Returns the lines that `join_lines` joined."""
-    return joined.tobytes().decode().split("\n")
 
 
 def has_chunk(folder: Path, chunk: Chunk) -> bool:

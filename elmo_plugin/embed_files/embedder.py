@@ -26,7 +26,7 @@ _FLOAT_BYTES = 4
 _TEXT_BYTES_PER_WORD = 4  # a low estimate of a word's text with the space after it
 
 
-def load_mix(archive: str, placement: str | None, trust: bool = False) -> TrainedMix:
+def load_mix(archive: str, placement: str | None, trust: bool) -> TrainedMix:
     """
     Loads the mix of a task model, on the CPU. Raises `BiLmError` if it has none at that placement,
     or several and `placement` is `None`.

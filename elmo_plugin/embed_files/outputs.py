@@ -19,8 +19,9 @@ from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import raise_if_sigterm
 from elmo_plugin.common.formats.formulas import count_formulas, warn_of_formulas
 from elmo_plugin.common.formats.hdf5_files import new_hdf5
+from elmo_plugin.common.formats.joined_lines import split_lines
 from elmo_plugin.common.integers import ceil_div
-from elmo_plugin.embed_files.chunks import Chunk, split_lines
+from elmo_plugin.embed_files.chunks import Chunk
 from elmo_plugin.embed_files.settings import EmbedSettings
 
 _DESCRIPTION = "elmo_embed"  # its name in the attributes or the metadata of the file
@@ -83,11 +84,13 @@ class OutputFormat(NamedTuple):
     # Raises `OSError` if the file cannot be written.
     write: Callable[[Path, Content], None]
     # Returns the description in a file, as JSON. Raises any error if the file is damaged, or of
-    # another kind.
-    description_in: Callable[[Path], str | bytes]
+    # another kind. `None` if such files have no place for one.
+    description_in: Callable[[Path], str | bytes] | None
 
     def read_description(self, path: Path) -> dict[str, Any] | None:
         """Returns the description in a file, or `None` if it has none."""
+        if self.description_in is None:
+            return None
         try:
             return json.loads(self.description_in(path))
         except Exception as error:  # a damaged file can make the readers raise anything
@@ -355,14 +358,9 @@ def _write_csv(path: Path, content: Content) -> None:
     warn_of_formulas(path.name, num_formulas)
 
 
-def _no_description(path: Path) -> str:
-    """Returns no description: a file of CSV cannot have one."""
-    return "null"
-
-
 OUTPUT_FORMATS = {
     "hdf5": OutputFormat((".hdf5", ".h5"), _write_hdf5, _hdf5_description),
     "safetensors": OutputFormat((".safetensors",), _write_safetensors, _safetensors_description),
     "npz": OutputFormat((".npz",), _write_npz, _npz_description),
-    "csv": OutputFormat((".csv",), _write_csv, _no_description),
+    "csv": OutputFormat((".csv",), _write_csv, None),
 }

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
-from elmo_plugin.bilm.io import BUNDLED_MODELS, WEIGHTS_NAMES, check_weights
+from elmo_plugin.bilm.io import BUNDLED_MODELS, check_weights, weights_file
 from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_tensor, load_plain
 
 EXTRA_STATE = "_extra_state"  # torch's name for a module's stored values other than tensors
@@ -110,11 +110,10 @@ def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any] | None
     """
     if folder is None:
         return None
-    for name in WEIGHTS_NAMES:
-        file = Path(folder) / name
-        if file.is_file():
-            return load_plain(file, name=str(file))
-    return None
+    file = weights_file(Path(folder))
+    if file is None:
+        return None
+    return load_plain(file, name=str(file))
 
 
 def find_bilms(

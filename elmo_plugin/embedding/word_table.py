@@ -14,13 +14,10 @@ from torch import Tensor
 
 from elmo_plugin.common.bundled import BUNDLED
 from elmo_plugin.common.errors import raise_if_sigterm
-from elmo_plugin.common.word_keys import word_key
+from elmo_plugin.common.word_keys import DIGEST_SIZE, KEYS_NAME, word_key
 
 BUNDLED_TABLES = ("english",)
 """The names of the tables in this package."""
-KEYS_NAME = "keys.bin"
-"""The file beside a table with the keys of its words, see `table_from_bytes`."""
-DIGEST_SIZE = 16
 
 
 class WordTable(NamedTuple):

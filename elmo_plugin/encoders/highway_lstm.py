@@ -159,7 +159,7 @@ class HighwayLstmLayer(nn.Module):
     ones. See `HighwayLstm` for the options.
     """
 
-    def __init__(self, input_size: int, hidden_size: int, recurrent_dropout: float = 0.0) -> None:
+    def __init__(self, input_size: int, hidden_size: int, recurrent_dropout: float) -> None:
         super().__init__()
         self.recurrent_dropout = recurrent_dropout
         self.input_linearity = nn.Linear(input_size, 6 * hidden_size, bias=False)

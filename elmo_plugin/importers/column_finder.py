@@ -64,7 +64,7 @@ class ColumnFinder:
             f"--column {role}: expected one of {width} columns ({known}), got {column!r}"
         )
 
-    def find_tags(self, word: int | None, prefer_entities: bool = True) -> int:
+    def find_tags(self, word: int | None, prefer_entities: bool) -> int:
         """
         Finds the tags: by the names of a header, else entities, else chunks, else tags of any kind.
         Types without letters, such as `person`, are entities only if these are preferred.

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from elmo_plugin.common.typography import Word
 from elmo_plugin.importers.report import Unusable
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.spans import Span, spans_to_tags
@@ -11,14 +12,6 @@ from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 _STARTS = ("start_char", "start", "start_offset", "begin", "from")
 _ENDS = ("end_char", "end", "end_offset", "stop", "to")
 _TYPES = ("label", "labels", "type", "entity", "entity_group", "entity_type", "tag", "category")
-
-
-class Word(NamedTuple):
-    """A word, and its first character in the text and the one after its last."""
-
-    text: str
-    start: int
-    end: int
 
 
 class Entity(NamedTuple):
@@ -67,13 +60,16 @@ def sentence_of_places(
         raise Unusable("without a word", "the text is blank")
     words_by_start = {word.start: number for number, word in enumerate(words)}
     words_by_end = {word.end: number for number, word in enumerate(words)}
-    spans: list[Span] = []
-    for start, end, kind, covered in sorted(set(entities)):
-        if not has_covered(text, Entity(start, end, kind, covered)):
+    distinct: set[Entity] = set()
+    for entity in entities:
+        if not has_covered(text, entity):
             raise Unusable(
                 "with entities that are not in the text",
-                f"{covered!r:.50} is not at characters {start} to {end}",
+                f"{entity.covered!r:.50} is not at characters {entity.start} to {entity.end}",
             )
+        distinct.add(entity._replace(covered=""))
+    spans: list[Span] = []
+    for start, end, kind, _ in sorted(distinct):
         description = f"{text[start:end]!r:.50} ({kind}) at characters {start} to {end}"
         if not 0 <= start < end <= len(text) or not text[start:end].strip():
             raise Unusable("with entities that are not in the text", description)
@@ -93,7 +89,7 @@ def sentence_of_places(
     return TaggedSentence([place] * len(words), [word.text for word in words], tags)
 
 
-def entities_of(items: Any, text: str) -> Iterator[Entity]:
+def entities_of(items: Any) -> Iterator[Entity]:
     """
     Yields the entities in a list of objects or of lists. Raises `Unusable` if one lacks its places.
     """
@@ -101,23 +97,23 @@ def entities_of(items: Any, text: str) -> Iterator[Entity]:
         items = [items]
     for item in items:
         if isinstance(item, dict) and isinstance(item.get("result"), list):
-            yield from _entities_of_label_studio(item, text)
+            yield from _entities_of_label_studio(item)
         elif isinstance(item, dict):
-            yield _entity_of_object(item, text)
+            yield _entity_of_object(item)
         elif isinstance(item, list):
             yield _entity_of_list(item)
         else:
             raise _malformed(item)
 
 
-def _entities_of_label_studio(annotation: Mapping[str, Any], text: str) -> Iterator[Entity]:
+def _entities_of_label_studio(annotation: Mapping[str, Any]) -> Iterator[Entity]:
     """Yields the entities of an annotator: not the relations and the choices."""
     if annotation.get("was_cancelled"):
         return
     for item in annotation["result"]:
         value = item.get("value") if isinstance(item, dict) else None
         if isinstance(value, dict) and "start" in value:
-            yield _entity_of_object(value, text)
+            yield _entity_of_object(value)
 
 
 def _entity_of_list(item: Sequence[Any]) -> Entity:
@@ -130,7 +126,7 @@ def _entity_of_list(item: Sequence[Any]) -> Entity:
     return Entity(start, end, _as_type(kinds[0]))
 
 
-def _entity_of_object(item: Mapping[str, Any], text: str) -> Entity:
+def _entity_of_object(item: Mapping[str, Any]) -> Entity:
     """Returns the entity of an object; its places and text may be in an inner one."""
     points = item.get("points")  # Dataturks has them, with the last character of an entity
     inner = item.get("value")
@@ -148,13 +144,11 @@ def _entity_of_object(item: Mapping[str, Any], text: str) -> Entity:
         raise _malformed(item)
     if points:
         end += 1
+    entity = Entity(start, end, _as_type(kind))
     covered = fields.get("text")
-    if isinstance(covered, str) and text[start:end].strip() != covered.strip():
-        raise Unusable(
-            "with entities that are not in the text",
-            f"{covered!r:.50} is not at characters {start} to {end}",
-        )
-    return Entity(start, end, _as_type(kind))
+    if isinstance(covered, str):
+        return entity._replace(covered=covered)
+    return entity
 
 
 def _as_type(kind: str) -> str:

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from html import unescape
 
-from elmo_plugin.importers.entity_places import Entity, Word, sentence_of_places, words_of_text
+from elmo_plugin.common.typography import Word
+from elmo_plugin.importers.entity_places import Entity, sentence_of_places, words_of_text
 from elmo_plugin.importers.report import Report, Unusable
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.conll2012 import unescape_word

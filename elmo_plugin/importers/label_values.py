@@ -19,7 +19,7 @@ _LINE_END = re.compile(r"(?:\\n){2,}|(?<=[.!?)\s])\\n|\\n(?=\s)")
 _NO_LABEL = "-1"  # Hugging Face's data sets have it for a missing label
 
 
-def label_of(value: Any, names: Sequence[str] = ()) -> str:
+def label_of(value: Any, names: Sequence[str]) -> str:
     """
     Returns the label that a field has: a word, a number, one of a list, or the true one of
     categories. `names` are the names of labels that are numbers, from 0.

@@ -1,15 +1,13 @@
 """Columns of words as programs and people write them: with comments, tabs, spaces, blank ends."""
 
 import re
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, HIDDEN_WORD, NO_ANNOTATION
+from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, HIDDEN_WORD, NO_ANNOTATION, ConllWord
 from elmo_plugin.tasks.dataset_reader import Line
 
-_LEMMA = 6  # columns
-_FRAMESET = 7
 _LAST_COLUMN = re.compile(r"[-_]?|\S*[()*]\S*")
 _ARGUMENT = re.compile(r"\([^()]+\*|\*\S*\)")  # mentions have no `*` next to their brackets
 _TABS_HINT = "columns with spaces are separated by tabs, sentences by blank lines"
@@ -37,6 +35,18 @@ def split_rows(lines: Sequence[Line]) -> list[Row]:
     while rows and not any(row.columns[-1] for row in rows):
         rows = [Row(row.line, row.columns[:-1]) for row in rows]
     return rows
+
+
+def numbered_sentences(lines: Iterable[Line]) -> Iterator[list[Row]]:
+    """
+    Yields the rows of each sentence of a file like CoNLL-U, split at tabs. Rows without a plain
+    number are left out: comments, contracted words and empty nodes.
+    """
+    for _, group in groupby(lines, key=lambda line: not line.text.strip()):
+        rows = [Row(line, line.text.strip("\r\n").split("\t")) for line in group]
+        rows = [row for row in rows if row.columns[0].isdecimal()]
+        if rows:
+            yield rows
 
 
 def _are_tabs_between_columns(lines: Sequence[Line]) -> bool:
@@ -104,12 +114,6 @@ def check_words(rows: Sequence[Row], column: int) -> None:
         )
 
 
-def is_predicate(row: Row) -> bool:
-    """Returns whether a word has a lemma and a frameset."""
-    has_lemma = row.columns[_LEMMA] not in NO_ANNOTATION
-    return has_lemma and row.columns[_FRAMESET] not in NO_ANNOTATION
-
-
 def has_coreference(rows: Sequence[Row]) -> bool:
     """
     Returns whether the last column has mentions: not named entities or arguments of a predicate,
@@ -123,6 +127,6 @@ def has_coreference(rows: Sequence[Row]) -> bool:
         return not any("*" in label for label in last)
     has_brackets = any("(" in label or ")" in label for label in last)
     if num_further_columns > 0 and "*" in last and not has_brackets:
-        num_predicates = sum(is_predicate(row) for row in rows)
-        return num_further_columns != num_predicates
+        words = [ConllWord(row.line, *row.columns[:FIXED_COLUMNS]) for row in rows]
+        return num_further_columns != sum(word.is_predicate for word in words)
     return True

@@ -4,11 +4,10 @@ columns of PropBank, as the first Universal Propositions have them.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.importers.loose_columns import Row, check_lengths
+from elmo_plugin.importers.loose_columns import Row, check_lengths, numbered_sentences
 from elmo_plugin.importers.report import Report
 from elmo_plugin.tasks.conll2012 import NO_ANNOTATION
 from elmo_plugin.tasks.dataset_reader import Line
@@ -39,13 +38,9 @@ def read_dependencies(lines: Sequence[Line], report: Report) -> Iterator[tuple[L
     for each of its predicates.
     """
     report.took("each argument is one word, its head, as these columns mark it")
-    for _, group in groupby(lines, key=lambda line: not line.text.strip()):
-        rows = [Row(line, line.text.rstrip("\r\n").split("\t")) for line in group]
-        # Comments, contracted words and empty nodes have no plain number.
-        rows = [row for row in rows if row.columns[0].isdecimal()]
-        if rows:
-            check_lengths(rows)
-            yield rows[0].line, _sentence_of(rows, report)
+    for rows in numbered_sentences(lines):
+        check_lengths(rows)
+        yield rows[0].line, _sentence_of(rows, report)
 
 
 def _sentence_of(rows: Sequence[Row], report: Report) -> SrlSentence:

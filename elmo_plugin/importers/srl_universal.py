@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import dropwhile, groupby
+from itertools import dropwhile
 from typing import NamedTuple
 
 from elmo_plugin.common.errors import as_configuration_error
-from elmo_plugin.importers.loose_columns import Row
+from elmo_plugin.importers.loose_columns import Row, numbered_sentences
 from elmo_plugin.tasks.conll2012 import NO_ANNOTATION
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.spans import Span, checked_spans
@@ -41,12 +41,8 @@ def read_universal(lines: Sequence[Line]) -> Iterator[tuple[Line, SrlSentence]]:
             f"expected the columns {', '.join(_NAMES)}, got {', '.join(names)}; "
             "Universal Propositions come without words: their tool merge_ud_up.py adds the words"
         )
-    for _, group in groupby(lines[1:], key=lambda line: not line.text.strip()):
-        rows = [Row(line, line.text.strip("\r\n").split("\t")) for line in group]
-        # Comments, contracted words and empty nodes have no plain number.
-        rows = [row for row in rows if row.columns[0].isdecimal()]
-        if rows:
-            yield rows[0].line, _sentence_of(rows, names)
+    for rows in numbered_sentences(lines[1:]):
+        yield rows[0].line, _sentence_of(rows, names)
 
 
 def _sentence_of(rows: Sequence[Row], names: Sequence[str]) -> SrlSentence:

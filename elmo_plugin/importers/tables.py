@@ -6,6 +6,7 @@ from typing import NamedTuple
 import pandas
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.formats.text_files import suffix_of
 from elmo_plugin.importers.columnar_files import COLUMNAR, read_columnar
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
@@ -24,11 +25,16 @@ _TABLES = (".csv", ".tsv", ".tab", *SPREADSHEETS, *COLUMNAR)
 
 
 class Row(NamedTuple):
-    """The fields of a row, all of them text, its place in the file, and its document, if marked."""
+    """The fields of a row, all of them text, its line in the file, and its document, if marked."""
 
-    place: str
+    line: int
     fields: tuple[str, ...]
     document: str = ""
+
+    @property
+    def place(self) -> str:
+        """Its place in the file, for messages."""
+        return f"line {self.line}"
 
     @property
     def is_blank(self) -> bool:
@@ -54,7 +60,7 @@ class Table(NamedTuple):
 
 def is_table_file(file: str) -> bool:
     """Returns whether the name of a file says that it is a table."""
-    return file.lower().removesuffix(".gz").removesuffix(".zst").endswith(_TABLES)
+    return suffix_of(file) in _TABLES
 
 
 def is_binary_table(file: str) -> bool:
@@ -95,8 +101,7 @@ def read_text_table(file: str, text: str, options: ImportOptions, report: Report
 
 def _separator_in_name(file: str) -> str | None:
     """Returns a tab if the name of a file says that tabs separate its columns."""
-    name = file.lower().removesuffix(".gz").removesuffix(".zst")
-    if name.endswith((".tsv", ".tab")):
+    if suffix_of(file) in (".tsv", ".tab"):
         return "\t"
     return None
 
@@ -109,15 +114,15 @@ def _of_frame(file: str, frame: pandas.DataFrame, report: Report) -> Table:
     for values in frame.itertuples(index=False, name=None):
         # Fields that a row lacks are not text, but NaN.
         fields = tuple(value for value in values if isinstance(value, str))
-        place = f"line {line}"
+        row = Row(line, tuple(field.strip() for field in fields))
         # A field in quotation marks may have line ends in it.
         line += 1 + sum(field.count("\n") for field in fields)
-        if not any(field.strip() for field in fields):
-            fields = ("",) * width
-        if len(fields) == width:
-            rows.append(Row(place, tuple(field.strip() for field in fields)))
+        if row.is_blank:
+            row = row._replace(fields=("",) * width)
+        if len(row.fields) == width:
+            rows.append(row)
         else:
-            report.leave_out(f"with {len(fields)} columns instead of {width}", place)
+            report.leave_out(f"with {len(row.fields)} columns instead of {width}", row.place)
     if not width or all(row.is_blank for row in rows):
         raise ConfigurationError(f"{file}: no rows in this file")
     return Table(file, rows)

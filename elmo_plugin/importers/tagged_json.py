@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.common.typography import Word
 from elmo_plugin.importers.cells import list_in_cell
 from elmo_plugin.importers.column_names import ENTITY_NAMES, WORD_CLASS_NAMES, WORD_NAMES
 from elmo_plugin.importers.document_sentences import has_sentences, records_of_sentences
-from elmo_plugin.importers.entity_places import Word, entities_of, sentence_of_places, words_of_text
+from elmo_plugin.importers.entity_places import entities_of, sentence_of_places, words_of_text
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.rejected import is_rejected
@@ -207,7 +208,7 @@ def _sentence(
     if pairs is not None:
         words, tags = pairs
     if isinstance(words, str):
-        found = entities_of(tags or [], words)
+        found = entities_of(tags or [])
         return sentence_of_places(record.place, _words_of(record, words, tokenizer), words, found)
     if not is_list_of(words, str) or not isinstance(tags, list) or len(words) != len(tags):
         raise Unusable(

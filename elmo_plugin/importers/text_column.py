@@ -42,7 +42,7 @@ def read_text_column(file: str, chosen: str | None, report: Report) -> Iterator[
         rows = rows[1:]
     if column is None:
         column = _find_column(file, titles, rows)
-    elif not _columns_of_texts(_only_column(rows, column)):
+    elif not _has_texts(rows, column):
         yield from _sentences_of_words(table, report, str(chosen or titles[column]))
         return
     name = titles[column] if has_header else str(column)
@@ -82,19 +82,17 @@ def _has_header(rows: Sequence[Row], chosen: str | None) -> bool:
 
 
 def _columns_of_texts(rows: Sequence[Row]) -> list[int]:
-    """Returns the columns in which most fields that are not blank have several words."""
-    found = []
-    for column in range(len(rows[0].fields) if rows else 0):
-        filled = [row.fields[column] for row in rows if row.fields[column]]
-        texts = [field for field in filled if " " in field]
-        if 2 * len(texts) > len(filled):
-            found.append(column)
-    return found
+    """Returns the columns that have texts."""
+    if not rows:
+        return []
+    return [column for column in range(len(rows[0].fields)) if _has_texts(rows, column)]
 
 
-def _only_column(rows: Sequence[Row], column: int) -> list[Row]:
-    """Returns the rows of a table with only one of its columns."""
-    return [Row("", (row.fields[column],)) for row in rows]
+def _has_texts(rows: Sequence[Row], column: int) -> bool:
+    """Returns whether most fields of a column that are not blank have several words."""
+    filled = [row.fields[column] for row in rows if row.fields[column]]
+    texts = [field for field in filled if " " in field]
+    return 2 * len(texts) > len(filled)
 
 
 def _find_column(file: str, titles: Sequence[str], rows: Sequence[Row]) -> int:

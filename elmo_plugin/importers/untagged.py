@@ -13,9 +13,9 @@ from elmo_plugin.importers.word_columns import columns_of_text
 
 
 class UntaggedSentence(NamedTuple):
-    """The words of a sentence, and the place of the first in its file, such as "line 7"."""
+    """The words of a sentence, and the line of the first in its file."""
 
-    place: str
+    line: int
     words: list[str]
 
 
@@ -34,4 +34,4 @@ def read_untagged(file: str, report: Report) -> Iterator[UntaggedSentence]:
     for rows in columns.sentences:
         words = [row.fields[column] for row in rows if row.fields[column].strip()]
         if words:
-            yield UntaggedSentence(rows[0].place, words)
+            yield UntaggedSentence(rows[0].line, words)

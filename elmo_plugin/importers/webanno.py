@@ -39,11 +39,11 @@ def is_webanno(lines: Sequence[str]) -> bool:
 
 
 def webanno_sentences(
-    file: str, lines: Sequence[str], report: Report, column: str | None = None
+    file: str, lines: Sequence[str], report: Report, column: str | None
 ) -> Iterator[TaggedSentence]:
     """
     Yields the sentences, with entities in BIO. The `column` is the number of the entities' column,
-    from 0; by default it is the only one with labels, or the one of named entities.
+    from 0; `None` for the only one with labels, or the one of named entities.
 
     Raises `ConfigurationError`, naming file and option, if there are several or none.
     """

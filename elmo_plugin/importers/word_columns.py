@@ -76,7 +76,7 @@ def _rows_of_lines(lines: Sequence[str], at_tabs: bool) -> Rows:
         if not _is_boundary(text):
             fields = _split(text, at_tabs)
         if any(fields):
-            rows.append(Row(f"line {number}", fields, document))
+            rows.append(Row(number, fields, document))
         else:
             rows.append(None)
         if _HIPE_END in text:
@@ -111,7 +111,7 @@ def _named_by_first_row(rows: Rows, width: int, chosen: Collection[str]) -> tupl
     return [], rows
 
 
-def columns_of_table(table: Table, chosen: Collection[str] = ()) -> WordColumns:
+def columns_of_table(table: Table, chosen: Collection[str]) -> WordColumns:
     """Returns the columns of CSV or of a spreadsheet. Their contents show a header."""
     rows: Rows = []
     document = ""

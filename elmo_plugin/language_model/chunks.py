@@ -17,6 +17,7 @@ from elmo_plugin.bilm import (
     word_to_character_ids,
 )
 from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
+from elmo_plugin.common.formats.joined_lines import join_lines, split_lines
 
 BEGIN_SENTENCE_TYPE = 1
 END_SENTENCE_TYPE = 2
@@ -70,8 +71,7 @@ class ChunkFiles:
     def open(self) -> CorpusChunk:
         """Reads the chunk."""
         text, tokens, starts = self.read("text", "tokens", "starts")
-        words = text.tobytes().decode("utf-8").split("\n")
-        return CorpusChunk(words, tokens, starts)
+        return CorpusChunk(split_lines(text), tokens, starts)
 
 
 def write_corpus_chunk(
@@ -83,15 +83,10 @@ def write_corpus_chunk(
     """
     np.savez(
         path,
-        text=_lines_as_bytes(words),
+        text=join_lines(words),
         tokens=np.asarray(tokens, dtype=np.uint32),
         starts=np.append(0, np.cumsum(lengths, dtype=np.int64)),
     )
-
-
-def _lines_as_bytes(words: Sequence[str]) -> np.ndarray:
-    """Returns the words in UTF-8 with line feeds between them, shape (bytes,)."""
-    return np.frombuffer("\n".join(words).encode("utf-8"), dtype=np.uint8)
 
 
 class IndexedCorpus:
@@ -161,7 +156,7 @@ def _character_ids(words: Sequence[str], max_characters: int) -> np.ndarray:
     Returns `word_to_character_ids` of reserved and other words, shape (words, max_characters),
     int16. All words are converted at once, because a text may have a million distinct ones.
     """
-    text = _lines_as_bytes(words)
+    text = join_lines(words)
     # Where each word begins and ends in `text`, and how many of its bytes are read. Shape: (words,)
     ends = np.append(np.flatnonzero(text == ord("\n")), len(text))
     begins = np.append(0, ends[:-1] + 1)

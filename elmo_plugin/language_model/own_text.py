@@ -13,10 +13,10 @@ from elmo_plugin.bilm import check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.fasta import is_fasta, read_fasta, residues
 from elmo_plugin.common.formats.text_files import decode, looks_raw, read_lines, sentence_lines
+from elmo_plugin.common.parts import PARTS
 from elmo_plugin.common.progress import describe_seconds
 from elmo_plugin.common.spacy_rules import SpacyRules
 
-ROLES = ("train", "dev", "test")
 # Lines that stay together when a text is split: neighbouring sentences resemble one another.
 BLOCK_LINES = 10
 # Of this many blocks, one is for dev and one for test. A long text has more blocks, so that dev and
@@ -156,7 +156,7 @@ def _write_sentences(
     column: int | None,
 ) -> dict[str, TextFigures]:
     """Writes the sentences of each role into its file, and returns the figures of each role."""
-    roles = [role for role in ROLES if role in files or "" in files]
+    roles = [role for role in PARTS if role in files or "" in files]
     figures = {role: TextFigures() for role in roles}
     with ExitStack() as stack:
         outputs: dict[str, TextIO] = {}

@@ -1,8 +1,8 @@
 """The perplexity of text under any biLM that has a softmax."""
 
 import json
-import os
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -77,18 +77,18 @@ def measure_perplexity(
     if state == "reset":
         block_words = 1  # so that each block is one sentence
     totals = _Totals()
-    # Without `per_sentence` nothing is written: the null device takes the place of the file.
-    with (
-        atomic_write(per_sentence or os.devnull) as path,
-        open(path, "w", encoding="utf-8") as file,
-    ):
+    with ExitStack() as stack:
+        file = None
+        if per_sentence is not None:
+            path = stack.enter_context(atomic_write(per_sentence))
+            file = stack.enter_context(open(path, "w", encoding="utf-8"))
         all_scores = score_sentences(model.bilm, model.softmax, indexed, layout, block_words)
         scored = zip(read_words(indexed), all_scores, strict=True)
         bar = progress_bar(
             iterable=scored, total=corpus.sentences, unit="sentences", desc="scoring text"
         )
         for number, ((words, is_unknown), scores) in enumerate(bar):
-            if per_sentence is not None:
+            if file is not None:
                 line = sentence_as_json(number, words, is_unknown, scores)
                 print(escape_in_json(json.dumps(line, ensure_ascii=False)), file=file)
             totals.add(scores, is_unknown)

@@ -141,7 +141,7 @@ def count_training_windows(corpus: Corpus, layout: StreamLayout, seed: int, epoc
 
 
 def stream_windows(
-    corpus: IndexedCorpus, layout: StreamLayout, key: StreamKey, first: int = 0
+    corpus: IndexedCorpus, layout: StreamLayout, key: StreamKey, first: int
 ) -> Iterator[Items]:
     """
     Reads the text once in one direction, its chunks and the sentences of each in a random order

@@ -23,10 +23,10 @@ from elmo_plugin.common.files import is_special
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.not_sentences import BETWEEN_TABS, kind_of_data
 from elmo_plugin.common.formats.text_files import (
-    compression,
     decode,
     read_lines,
     standard_input_lines,
+    suffix_of,
 )
 from elmo_plugin.common.logs import get_logger, silence
 from elmo_plugin.common.task_cards import TaskCard
@@ -174,17 +174,12 @@ def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
         yield from inputs_of_columns(file, task)
 
 
-def _suffix(file: str) -> str:
-    """Returns the suffix of a file in small letters, without the one of its compression."""
-    return Path(file.removesuffix(compression(file))).suffix.lower()
-
-
 def _inputs_of_lines(file: str, task: TaskCard) -> Iterator[Input]:
     """Yields the input in each line of a file, or of standard input, `-`."""
     name = file
     if file == "-":
         name = "standard input"
-    suffix = _suffix(name)
+    suffix = suffix_of(name)
     has_tabs = len(task.texts) > 1 or suffix == ".tsv"
     num_inputs = 0
     num_exchanged = 0
@@ -235,7 +230,7 @@ def _form_of_file(file: str, task: TaskCard) -> Form:
     Returns the form of a file, by its suffix or else by its first lines. Raises `BiLmError` if it
     plainly has none of the forms, or one that the task does not take.
     """
-    suffix = _suffix(file)
+    suffix = suffix_of(file)
     if suffix in _TABLE_SUFFIXES:
         return Form.TABLE
     if suffix in _JSON_SUFFIXES:

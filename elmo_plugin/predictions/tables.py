@@ -42,7 +42,7 @@ def inputs_of_table(file: str, task: TaskCard) -> Iterator[Input]:
         if has_blank_text:
             logger.warning("%s: left out, as a text is blank", place)
             continue
-        yield Input(place, input_of_texts(task, texts, place), _line_of(row.place))
+        yield Input(place, input_of_texts(task, texts, place), row.line)
 
 
 def _named_columns(header: Sequence[str], task: TaskCard) -> list[int]:
@@ -65,12 +65,7 @@ def inputs_of_columns(file: str, task: TaskCard) -> Iterator[Input]:
     """
     report = Report(file)
     for sentence in read_untagged(file, report):
-        place = f"{file}, {sentence.place}"
-        yield Input(place, input_of_item(task, sentence.words, place), _line_of(sentence.place))
+        place = f"{file}, line {sentence.line}"
+        yield Input(place, input_of_item(task, sentence.words, place), sentence.line)
     for line in report.lines("rows"):  # on how the table was read
         logger.warning("%s", line)
-
-
-def _line_of(place: str) -> int:
-    """Returns the number of a line from its place, such as "line 7"."""
-    return int(place.removeprefix("line "))

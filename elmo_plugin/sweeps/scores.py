@@ -64,9 +64,9 @@ class Metric(NamedTuple):
         return f"{self.name} (lower is better)"
 
 
-def find_metric(trainings: Sequence[Training], text: str | None = None) -> Metric:
+def find_metric(trainings: Sequence[Training], text: str | None) -> Metric:
     """
-    Returns the metric by which trainings are compared: the one in `text`, or by default the
+    Returns the metric by which trainings are compared: the one in `text`, or else the
     validation metric of their trainers.
 
     Raises `ConfigurationError` if the trainers have different metrics, or if the metric is one of

@@ -188,7 +188,7 @@ def _locked_folder(unfinished: Path) -> Iterator[Path]:
     """
     unfinished.mkdir(parents=True, exist_ok=True)
     try:
-        with locked(unfinished / "lock", timeout=0):
+        with locked(unfinished / "lock"):
             yield unfinished
     except Timeout:
         raise ConfigurationError(f"another process is training in {unfinished}") from None

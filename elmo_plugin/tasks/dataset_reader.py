@@ -170,18 +170,16 @@ def sentence_fields(tokens: list[Token]) -> dict[str, Field]:
     return {"tokens": TextField(tokens), "words": MetadataField(words)}
 
 
-def read_text_lines(
-    file_path: str, encoding: str = "utf-8", keep_marks: bool = False
-) -> Iterator[Line]:
+def read_text_lines(file_path: str, keep_marks: bool = False) -> Iterator[Line]:
     """
     Yields the lines of a text file, plain or compressed. Byte order marks are removed; with
     `keep_marks`, only at the beginning of lines, for files whose annotation has character offsets.
 
-    Raises `ConfigurationError`, naming file and line, if a line is not in this encoding.
+    Raises `ConfigurationError`, naming file and line, if a line is not UTF-8.
     """
     with as_configuration_error():
         for number, line in enumerate(read_lines(file_path), start=1):
-            text = decode(line, f"{file_path}, line {number}", encoding, keep_marks)
+            text = decode(line, f"{file_path}, line {number}", keep_marks)
             yield Line(text.lstrip(BYTE_ORDER_MARK), file_path, number)
 
 

@@ -60,6 +60,10 @@ class LabeledTextsReader(TaskDatasetReader):
         text = fields.get(key)
         if not isinstance(text, str):
             raise self._error_of_form(line, f'a text as "{key}"')
+        return self.split(line, text)
+
+    def split(self, line: Line, text: str) -> list[Token]:
+        """Splits a text of a line into words. An error of the tokenizer names the line."""
         try:
             return self.tokenizer.tokenize(text)
         except ConfigurationError as error:

@@ -233,10 +233,7 @@ class SstTreesReader(LabeledTextsReader):
         """Returns the words of a tree. Without phrases, it is an untokenized text in brackets."""
         if has_phrases:
             return [Token(word) for word in sentence.words]
-        try:
-            return self.tokenizer.tokenize(" ".join(sentence.words))
-        except ConfigurationError as error:
-            raise line.error(error) from None
+        return self.split(line, " ".join(sentence.words))
 
     def text_to_instance(
         self,

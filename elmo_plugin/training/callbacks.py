@@ -1,6 +1,5 @@
 """Trainer callbacks: bfloat16, rounded matrix products, and ELMo's mixing weights."""
 
-from contextlib import ExitStack
 from typing import Any
 
 import torch
@@ -16,6 +15,7 @@ from elmo_plugin.bilm import precision_on
 from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.embedding import LayerWeights, layer_name, read_layer_weights
+from elmo_plugin.training.schedules import averaged_weights
 
 # The arguments of `torch.set_float32_matmul_precision`.
 MATMUL_PRECISIONS = ("highest", "high", "medium")
@@ -147,8 +147,5 @@ class ElmoWeightsCallback(TrainerCallback):
 
 def _read_layer_weights(trainer: GradientDescentTrainer) -> list[LayerWeights]:
     """Reads the mixes from the weights that an archive would have now, maybe averaged ones."""
-    with ExitStack() as stack:
-        if trainer._moving_average is not None:
-            trainer._moving_average.assign_average_value()
-            stack.callback(trainer._moving_average.restore)
+    with averaged_weights(trainer._moving_average):
         return read_layer_weights(trainer.model.state_dict())

@@ -25,6 +25,7 @@ from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.embedding import ElmoRepresentations
 from elmo_plugin.training.recovery import check_finished_metrics
+from elmo_plugin.training.schedules import averaged_weights
 
 logger = get_logger(__name__)
 
@@ -327,12 +328,9 @@ class ResumableTrainer(GradientDescentTrainer):
             return
         if not is_best:
             load_plain(path, path)  # AllenNLP reads it at the end of the training
-        elif self._moving_average is None:
+            return
+        with averaged_weights(self._moving_average):
             self._save_model_state(path)
-        else:
-            self._moving_average.assign_average_value()
-            self._save_model_state(path)
-            self._moving_average.restore()
 
     @overrides
     def _save_model_state(self, path: str) -> None:

@@ -2,6 +2,8 @@
 resumes.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -96,3 +98,16 @@ class ResumableMovingAverage(ExponentialMovingAverage):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         for name, shadow in self._shadows.items():
             shadow.copy_(state_dict["shadows"][name])
+
+
+@contextmanager
+def averaged_weights(average: MovingAverage | None) -> Iterator[None]:
+    """Gives the model its averaged weights within the block, if its training averages them."""
+    if average is None:
+        yield
+        return
+    average.assign_average_value()
+    try:
+        yield
+    finally:
+        average.restore()

@@ -21,7 +21,7 @@ def data(words: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 @pytest.mark.slow
 def test_the_accuracy_equals_that_of_logistic_regression() -> None:
     (vectors, labels), (test_vectors, test_labels) = data(6000, seed=1), data(3000, seed=2)
-    trained = LinearProbes(5).fit(vectors[None], labels[None], seed=1)
+    trained = LinearProbes(5, epochs=None).fit(vectors[None], labels[None], seed=1)
     mean, deviation = vectors.mean(dim=0), vectors.std(dim=0)
     peer = linear_model.LogisticRegression(C=1e4, max_iter=500)
     peer.fit(((vectors - mean) / deviation).numpy(), labels.numpy())

@@ -70,4 +70,4 @@ def test_a_string_in_place_of_a_list_of_words_is_refused(sentences: Any, message
 def test_words_are_strings_or_tokens_in_any_ordered_collection() -> None:
     token = SimpleNamespace(text="b")
     for sentence in (("a", "b"), iter(["a", token]), np.array(["a", "b"]), deque(["a", token])):
-        assert as_words(sentence) == ["a", "b"]
+        assert as_words(sentence, "sentence") == ["a", "b"]

@@ -25,7 +25,7 @@ typed_texts = st.text(st.sampled_from(f"{TYPOGRAPHIC}ab .'\"-é中😀"), max_si
     ],
 )
 def test_typographic_characters_are_replaced_by_ascii(typed: str, twin: str) -> None:
-    assert normalize_text(typed) == NormalizedText(typed).text == twin
+    assert normalize_text(typed) == NormalizedText(typed, separate=False).text == twin
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_characters_and_joiners_of_other_scripts_are_kept(text: str) -> None:
 
 @given(typed_texts)
 def test_the_offsets_of_a_word_cover_its_original_characters(text: str) -> None:
-    normalized = NormalizedText(text)
+    normalized = NormalizedText(text, separate=False)
     for start in range(len(normalized.text)):
         word, first, last = normalized.word(start, start + 1)
         assert last == first + 1 and word in (normalize_text(text[first]) or text[first])

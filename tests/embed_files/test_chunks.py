@@ -31,7 +31,7 @@ SENTENCES = ["one two", "", "Wörter 辞書", "last"]
 
 
 def read(source: str | Path, chunk_bytes: int = 10) -> list[Chunk]:
-    return list(read_chunks(str(source), chunk_bytes, blake2b()))
+    return list(read_chunks(str(source), chunk_bytes, blake2b(), None, False))
 
 
 def sentences(source: str | Path, chunk_bytes: int = 10) -> list[str]:

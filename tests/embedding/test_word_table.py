@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load
 
-from elmo_plugin.common.word_keys import word_key
+from elmo_plugin.common.word_keys import KEYS_NAME, word_key
 from elmo_plugin.embedding import word_table
 from elmo_plugin.embedding.word_table import (
     WordTable,
@@ -97,9 +97,7 @@ def test_the_bundled_table_contains_the_keys_and_vectors_of_its_words() -> None:
 
 
 def test_a_damaged_table_is_refused() -> None:
-    content, keys = (
-        (FOLDER / name).read_bytes() for name in ("vectors.safetensors", word_table.KEYS_NAME)
-    )
+    content, keys = ((FOLDER / name).read_bytes() for name in ("vectors.safetensors", KEYS_NAME))
     for wrong in ((content[:-1], keys), (content, keys[:-8]), (content, b"?" + keys[1:])):
         with pytest.raises(ConfigurationError, match="english: the word vectors are damaged"):
             table_from_bytes(*wrong, "english")

@@ -64,7 +64,7 @@ def test_rows_contain_all_sentences_whole_in_order_and_once(
 ) -> None:
     chunks = distinct_words(lengths)
     text, layout = in_memory(chunks), StreamLayout(batch_size, steps)
-    rows = pairs_in_rows(list(stream_windows(text, layout, StreamKey(5, 0, reverse))), text)
+    rows = pairs_in_rows(list(stream_windows(text, layout, StreamKey(5, 0, reverse), 0)), text)
     read = [sentence for row in rows for sentence in _sentences(row, reverse)]
     assert sorted(read) == sorted(
         pairs_of(sentence, reverse) for sentence in chain.from_iterable(chunks)

@@ -25,4 +25,5 @@ from elmo_plugin.bilm.io.training_archive import (
     check_weights,
     options_from_state,
     read_state,
+    weights_file,
 )

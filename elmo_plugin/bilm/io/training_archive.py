@@ -90,6 +90,15 @@ def read_state(archive: str | Path) -> dict[str, Any]:
     return _state(files, _name(path))
 
 
+def weights_file(folder: Path) -> Path | None:
+    """Returns the file of weights in the folder of an archive or of a training, if there is one."""
+    for name in WEIGHTS_NAMES:
+        file = folder / name
+        if file.is_file():
+            return file
+    return None
+
+
 def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
     """
     Returns the options that a `bilm` model stores with its weights. Errors call the weights `name`.

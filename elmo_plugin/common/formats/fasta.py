@@ -4,11 +4,10 @@ read.
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.formats.text_files import compression, decode, read_lines
+from elmo_plugin.common.formats.text_files import decode, read_lines, suffix_of
 from elmo_plugin.common.typography import Word
 
 _KNOWN_RESIDUES = frozenset("ACDEFGHIKLMNPQRSTVWYUOBZX")  # in the training data of SeqVec
@@ -38,7 +37,7 @@ def is_fasta(path: str) -> bool:
     Returns whether a file has a suffix of FASTA, compressed or not. A Persian text may end in `.fa`
     too, but does not begin with `>`.
     """
-    suffix = Path(path.removesuffix(compression(path))).suffix.lower()
+    suffix = suffix_of(path)
     if suffix != ".fa":
         return suffix in (".fasta", ".faa")
     for line in read_lines(path):

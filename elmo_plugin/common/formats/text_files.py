@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from io import BufferedIOBase
 from itertools import chain, islice
+from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import zstandard
@@ -44,6 +45,11 @@ def compression(path: str) -> str:
         if path.endswith(suffix):
             return suffix
     return ""
+
+
+def suffix_of(path: str) -> str:
+    """Returns the suffix of a file in small letters, without the one of its compression."""
+    return Path(path.removesuffix(compression(path))).suffix.lower()
 
 
 def read_lines(path: str) -> Iterator[bytes]:
@@ -274,17 +280,17 @@ def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
         raise zstandard.ZstdError("the file ends in the middle of a frame")
 
 
-def decode(text: bytes, location: str, encoding: str = "utf-8", keep_marks: bool = False) -> str:
+def decode(text: bytes, location: str, keep_marks: bool = False) -> str:
     """
-    Decodes text, and drops byte order marks if not `keep_marks`. Raises `BiLmError`, beginning with
-    the `location`, if it is not in this encoding or has the character NUL.
+    Decodes UTF-8 text, and drops byte order marks if not `keep_marks`. Raises `BiLmError`,
+    beginning with the `location`, if it is not UTF-8 or has the character NUL.
     """
     if b"\0" in text:
         raise BiLmError(f"{location}: not text, as it has the character NUL")
     try:
-        decoded = text.decode(encoding)
+        decoded = text.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BiLmError(f"{location}: not {encoding.upper()} text ({error.reason})") from None
+        raise BiLmError(f"{location}: not UTF-8 text ({error.reason})") from None
     if keep_marks:
         return decoded
     return decoded.replace(BYTE_ORDER_MARK, "")

@@ -145,7 +145,7 @@ def further_layers(hidden_dim: int, dropout: float) -> nn.Sequential:
     )
 
 
-def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool = False) -> Spans:
+def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool) -> Spans:
     """
     Selects at most `count` spans by their scores, the highest first, without those that cross a
     selected one: two spans cross if they overlap, and neither is inside the other (Lee et al.,
