@@ -86,15 +86,9 @@ def allow_numpy_scalars_in_checkpoints() -> None:
 
 def clip_sparse_gradients() -> None:
     """
-    Makes AllenNLP's trainer clip the norm of sparse gradients, as of an embedding, if torch cannot.
+    Makes AllenNLP's trainer clip the norm of sparse gradients, as of an embedding: torch cannot.
     """
-    # Whether torch can is found by trying it on one number.
-    parameter = torch.nn.Parameter(torch.ones(1, 1))
-    parameter.grad = torch.ones(1, 1).to_sparse()
-    try:
-        torch.nn.utils.clip_grad_norm_([parameter], 1.0)
-    except (NotImplementedError, RuntimeError):
-        gradient_descent_trainer.clip_grad_norm_ = _clip_sparse_and_dense  # type: ignore[assignment]
+    gradient_descent_trainer.clip_grad_norm_ = _clip_sparse_and_dense  # type: ignore[assignment]
 
 
 class _WithGradient:

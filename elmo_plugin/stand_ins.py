@@ -261,9 +261,12 @@ def hide() -> None:
 
 def _forget(packages: Sequence[Package]) -> None:
     """Removes packages that have a stand-in from `sys.modules`, each with all its submodules."""
+    names = set()
     for package in packages:
-        if not isinstance(sys.modules.get(package.name), StandIn):
-            continue
-        for name in list(sys.modules):
-            if name.partition(".")[0] == package.name:
-                del sys.modules[name]
+        if isinstance(sys.modules.get(package.name), StandIn):
+            names.add(package.name)
+    if not names:
+        return
+    for name in list(sys.modules):
+        if name.partition(".")[0] in names:
+            del sys.modules[name]

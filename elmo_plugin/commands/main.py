@@ -1,5 +1,7 @@
 """`elmo`, or `python -m elmo_plugin`."""
 
+import atexit
+import gc
 import os
 import signal
 import sys
@@ -60,15 +62,48 @@ class Stop:
                 signal.signal(number, signal.SIG_IGN)
 
 
-@ending_if_unread()
+class QuickEnd:
+    """
+    Ends a process that has done its work, without the destructors of torch's libraries: they take
+    half a second, and as much memory as the models of this package.
+    """
+
+    is_done = False
+    """Whether the process has done its work, so that its exit status is 0."""
+
+    def install(self) -> None:
+        """
+        Makes the process end so. Python calls functions at its end in the opposite order, so
+        those of libraries that are imported later are called before.
+        """
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        """Ends the process at once if it has done its work."""
+        if self.is_done:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs a command, with the exit status that `EPILOG` of the parser lists; 143 for SIGTERM."""
+    if arguments is not None:  # in a process that does more than this
+        _run(arguments, Stop(), has_own_process=False)
+        return
+    open_missing_streams()
+    escape_unencodable_characters()
     stop = Stop()
-    if arguments is None:
-        open_missing_streams()
-        escape_unencodable_characters()
-        stop.install()
-        arguments = sys.argv[1:]
+    stop.install()
+    quick_end = QuickEnd()
+    quick_end.install()
+    _run(sys.argv[1:], stop, has_own_process=True)
+    quick_end.is_done = True
+
+
+@ending_if_unread()
+def _run(arguments: Sequence[str], stop: Stop, has_own_process: bool) -> None:
+    """Parses the arguments, and runs the command."""
     # Imported here because it takes a moment, in which Ctrl-C may come.
     from elmo_plugin.commands.parser import fail, parse
 
@@ -76,6 +111,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         command.check(args)
         command.load()
+        if has_own_process:
+            # What was imported stays until the end: Python need not look for garbage in it.
+            gc.freeze()
         with stop:
             command.execute(args)
         if stop.number:  # a destructor has swallowed the exception

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.typography import SEGMENTED_LANGUAGES, NormalizedText, Word, check_script
@@ -91,8 +91,7 @@ class SpacyRules:
 
     def _load(self) -> _LoadedRules:
         """Loads spaCy's rules of the language, with a few suffixes and a prefix of our own."""
-        import spacy  # here, because importing it takes a second
-        from spacy.util import compile_prefix_regex, compile_suffix_regex
+        from spacy.util import get_lang_class  # here, because importing it takes a second
 
         language = self._language
         if language == "zh":
@@ -100,29 +99,32 @@ class SpacyRules:
             # new sentence after the point in 3.14. The rules for any language do not.
             language = "xx"
         try:
-            nlp = spacy.blank(language)
+            nlp = _with_own_rules(get_lang_class(language))()
         except ImportError as error:
             raise BiLmError(
                 f"spaCy has no rules for language {self._language!r} ({error})"
             ) from None
-        # spaCy splits an em dash from a word, but not "--", its ASCII form. It also leaves the full
-        # stop on a Korean or an Armenian word.
-        prefixes = list(nlp.Defaults.prefixes or [])
-        prefixes.append("--")
-        suffixes = list(nlp.Defaults.suffixes or [])
-        suffixes.append("--")
-        suffixes.append(_KOREAN_FULL_STOP)
-        suffixes.append(_ARMENIAN_FULL_STOP)
-        tokenizer: Any = nlp.tokenizer
-        # Whenever a search is replaced, spaCy's tokenizer reads its thousands of exceptions again.
-        # It is quicker to take them out before, and put them back.
-        exceptions = getattr(tokenizer, "rules", None)
-        if exceptions:
-            tokenizer.rules = {}
-        tokenizer.prefix_search = compile_prefix_regex(prefixes).search
-        tokenizer.suffix_search = compile_suffix_regex(suffixes).search
-        if exceptions:
-            tokenizer.rules = exceptions
         for pipe in self._pipes:
             nlp.add_pipe(pipe)
         return _LoadedRules(nlp, len(nlp.vocab.strings))
+
+
+def _with_own_rules(language: "type[Language]") -> "type[Language]":
+    """
+    Returns spaCy's class of a language, with a few suffixes and a prefix of our own. A tokenizer
+    that exists already would read its thousands of exceptions again for each change of its rules.
+    """
+
+    class WithOwnRules(language):  # type: ignore[misc, valid-type]
+        class Defaults(language.Defaults):  # type: ignore[name-defined]
+            pass
+
+    # spaCy splits an em dash from a word, but not "--", its ASCII form. It also leaves the full
+    # stop on a Korean or an Armenian word.
+    prefixes = list(language.Defaults.prefixes or [])
+    prefixes.append("--")
+    WithOwnRules.Defaults.prefixes = prefixes
+    suffixes = list(language.Defaults.suffixes or [])
+    suffixes += ["--", _KOREAN_FULL_STOP, _ARMENIAN_FULL_STOP]
+    WithOwnRules.Defaults.suffixes = suffixes
+    return WithOwnRules
