@@ -129,8 +129,8 @@ def _clip_sparse_and_dense(parameters: list[torch.nn.Parameter], max_norm: float
 def silence_warnings_about_the_trainer() -> None:
     """
     Hides two warnings about AllenNLP's trainer, and only there: that `torch.cuda.amp` is
-    deprecated, and that files may contain code, which torch 2.4 and 2.5 say when it reads the best
-    weights that it has written.
+    deprecated; and, in torch 2.4 and 2.5, that the best weights, written by the trainer itself, may
+    contain code.
     """
     for message in (
         r"`torch\.cuda\.amp\.(autocast|GradScaler)\(args\.\.\.\)` is deprecated",
