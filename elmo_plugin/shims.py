@@ -74,7 +74,7 @@ def allow_numpy_scalars_in_checkpoints() -> None:
     if (int(major), int(minor)) < (2, 6):
         # An older torch takes no pairs of a function and a name: it asks a function for its name.
         safe_globals = [_named(function, name) for function, name in SAFE_GLOBALS]
-        # It sets the state of an object only if it knows the class; torch 2.4 must also be told of
+        # It sets the state of an object only if it knows the class, and torch 2.4 does not know
         # the function that makes bytes.
         safe_globals += [NumberType, codecs.encode]
     torch.serialization.add_safe_globals(safe_globals)
