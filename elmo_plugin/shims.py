@@ -5,6 +5,7 @@ With AllenNLP's own torch the shims change nothing. `elmo_plugin.plugin` and `el
 apply them; `docs/hardening.md` lists them.
 """
 
+import codecs
 import inspect
 import re
 import sys
@@ -17,7 +18,6 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-import numpy as np
 import torch
 from allennlp import commands
 from allennlp.common import cached_transformers, plugins, util
@@ -27,7 +27,7 @@ from allennlp.training.learning_rate_schedulers import ReduceOnPlateauLearningRa
 from allennlp.training.optimizers import Optimizer
 
 from elmo_plugin import stand_ins
-from elmo_plugin.common.formats.numpy_numbers import SAFE_GLOBALS
+from elmo_plugin.common.formats.numpy_numbers import SAFE_GLOBALS, NumberType
 from elmo_plugin.common.logs import get_logger
 
 logger = get_logger(__name__)
@@ -69,19 +69,28 @@ def allow_numpy_scalars_in_checkpoints() -> None:
     scheduler's learning rates and metrics that were computed with numpy. Newer versions of torch
     refuse them by default, and `--recover` would fail.
     """
-    if not hasattr(torch.serialization, "add_safe_globals"):
-        return
     major, minor = re.findall(r"\d+", torch.__version__)[:2]
-    if (int(major), int(minor)) >= (2, 6):
-        torch.serialization.add_safe_globals(SAFE_GLOBALS)
-        return
-    # An older torch takes numpy's own functions alone, and not the pairs of a function and a name
-    # in `SAFE_GLOBALS`. `__reduce__` begins with the private function by which pickle makes a numpy
-    # number again.
-    rebuild_scalar: Any = np.float64(0).__reduce__()[0]
-    type_codes = np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"  # "?" is bool
-    dtype_classes = {type(np.dtype(code)) for code in type_codes}
-    torch.serialization.add_safe_globals([rebuild_scalar, np.dtype, *dtype_classes])
+    safe_globals: list[Any] = list(SAFE_GLOBALS)
+    if (int(major), int(minor)) < (2, 6):
+        # An older torch takes no pairs of a function and a name: it asks a function for its name.
+        safe_globals = [_named(function, name) for function, name in SAFE_GLOBALS]
+        # It sets the state of an object only if it knows the class, and torch 2.4 does not know
+        # the function that makes bytes.
+        safe_globals += [NumberType, codecs.encode]
+    torch.serialization.add_safe_globals(safe_globals)
+
+
+def _named(function: Callable[..., Any], full_name: str) -> Callable[..., Any]:
+    """Returns a function that does the same, and says that it has another module and name."""
+
+    def renamed(*args: Any) -> Any:
+        """Calls the function."""
+        return function(*args)
+
+    module, _, name = full_name.rpartition(".")
+    renamed.__module__ = module
+    renamed.__name__ = name
+    return renamed
 
 
 def clip_sparse_gradients() -> None:
@@ -111,14 +120,22 @@ def _clip_sparse_and_dense(parameters: list[torch.nn.Parameter], max_norm: float
     return torch.nn.utils.clip_grad_norm_(clipped, max_norm)
 
 
-def silence_cuda_amp_deprecation() -> None:
-    """Hides the deprecation warning of `torch.cuda.amp` in AllenNLP's trainer, and only there."""
-    warnings.filterwarnings(
-        "ignore",
-        message=r"`torch\.cuda\.amp\.(autocast|GradScaler)\(args\.\.\.\)` is deprecated",
-        category=FutureWarning,
-        module=r"allennlp\.training\.gradient_descent_trainer",
-    )
+def silence_warnings_about_the_trainer() -> None:
+    """
+    Hides two warnings about AllenNLP's trainer, and only there: that `torch.cuda.amp` is
+    deprecated; and, in torch 2.4 and 2.5, that the best weights, written by the trainer itself, may
+    contain code.
+    """
+    for message in (
+        r"`torch\.cuda\.amp\.(autocast|GradScaler)\(args\.\.\.\)` is deprecated",
+        r"You are using `torch\.load` with `weights_only=False`",
+    ):
+        warnings.filterwarnings(
+            "ignore",
+            message=message,
+            category=FutureWarning,
+            module=r"allennlp\.training\.gradient_descent_trainer",
+        )
 
 
 def import_submodules_by_their_full_names() -> None:
@@ -229,6 +246,6 @@ def apply() -> None:
     restore_reduce_on_plateau()
     allow_numpy_scalars_in_checkpoints()
     clip_sparse_gradients()
-    silence_cuda_amp_deprecation()
+    silence_warnings_about_the_trainer()
     load_tokenizers_of_transformers()
     stand_ins.hide()

@@ -53,6 +53,8 @@ def test_a_program_writes_its_figures(
 
 
 def test_similar_texts_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("sklearn", reason="needs elmo_plugin[sklearn]")
+    pytest.importorskip("scipy")
     lines = []
     for subject in ("A man", "A dog", "The tall woman", "Two children"):
         first = f"{subject} runs through the snow."

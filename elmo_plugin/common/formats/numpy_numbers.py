@@ -37,7 +37,7 @@ def read_number(number_type: NumberType, content: bytes) -> np.generic:
     return number
 
 
-SAFE_GLOBALS: list[Callable[..., Any] | tuple[Callable[..., Any], str]] = [
+SAFE_GLOBALS: list[tuple[Callable[..., Any], str]] = [
     (NumberType, "numpy.dtype"),
     (read_number, "numpy.core.multiarray.scalar"),
     (read_number, "numpy._core.multiarray.scalar"),

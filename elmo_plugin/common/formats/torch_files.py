@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -76,6 +77,13 @@ def check_before_load(file: str | os.PathLike[str], name: str) -> None:
     """
     if _TORCH_VERSION < (2, 6):
         load_plain(file, name)
+        # AllenNLP loads it next, and torch would warn of code in it.
+        warnings.filterwarnings(
+            "ignore",
+            message=r"You are using `torch\.load` with `weights_only=False`",
+            category=FutureWarning,
+            module=r"allennlp\.nn\.util",
+        )
     else:
         check_tensors(file, name)
 

@@ -317,7 +317,15 @@ def _is_plain(module: nn.Module, kind: type[nn.Module]) -> bool:
         return False
     if module._backward_pre_hooks or module._backward_hooks:
         return False
-    return not nn.modules.module._has_any_global_hook()
+    return not _is_any_module_hooked()
+
+
+def _is_any_module_hooked() -> bool:
+    """Returns whether somebody has hooked all modules of this process at once."""
+    module = nn.modules.module  # its own `_has_any_global_hook` is new in torch 2.7
+    if module._global_forward_pre_hooks or module._global_forward_hooks:
+        return True
+    return bool(module._global_backward_pre_hooks or module._global_backward_hooks)
 
 
 def _normalize(layer: Tensor, mask: Tensor) -> Tensor:

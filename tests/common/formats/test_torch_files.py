@@ -1,5 +1,6 @@
 """Files of torch are read as they were written, or refused by their name."""
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import torch
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.torch_files import (
+    check_before_load,
     check_finite,
     check_tensors,
     json_from_tensor,
@@ -56,6 +58,16 @@ def test_files_of_other_formats_are_refused(content: bytes, tmp_path: Path) -> N
         load_plain(tmp_path / "a.th", "a.th")
     with pytest.raises(BiLmError, match=r"gone\.th: "):
         load_plain(tmp_path / "gone.th", "gone.th")
+
+
+def test_allennlp_loads_a_checked_file_without_a_warning(tmp_path: Path) -> None:
+    from allennlp.nn.util import read_state_dict
+
+    save_tensors({"a": STATE["a"]}, tmp_path / "a.th")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_before_load(tmp_path / "a.th", "a.th")
+        assert torch.equal(read_state_dict(tmp_path / "a.th")["a"], STATE["a"])
 
 
 def test_no_code_is_run(tmp_path: Path) -> None:

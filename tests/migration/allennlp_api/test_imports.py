@@ -43,6 +43,7 @@ def test_the_bilm_both_elmos_and_the_embedder_work_without_allennlp() -> None:
 
 
 def test_the_package_exports_exactly_the_names_that_it_lists() -> None:
+    pytest.importorskip("sklearn", reason="needs elmo_plugin[sklearn]")
     assert {"Elmo", "ElmoEmbedder", "ElmoTokenEmbedder", "batch_to_ids", "__version__"} <= set(
         dir(elmo_plugin)
     )
