@@ -86,11 +86,14 @@ def parse_title(begin: Line) -> tuple[str, str]:
     is given. Raises `ConfigurationError` if the line lacks a name.
     """
     match = _TITLE.fullmatch(begin.text)
+    lacks_name = begin.error("expected #begin document (NAME); part 000")
     if match is None:
-        raise begin.error("expected #begin document (NAME); part 000")
+        raise lacks_name
     name = match["name"]
     if name.startswith("(") and name.endswith(")"):  # some files lack the brackets
         name = name[1:-1]
+    if not name.strip():
+        raise lacks_name
     return name, match["part"] or ""
 
 
