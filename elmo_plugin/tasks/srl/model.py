@@ -333,7 +333,7 @@ class SrlPredictor(SentencePredictor):
             self.check_input(each)
         sentences = [words_from_json(json_dict, self._tokenizer, self.name) for json_dict in inputs]
         predicates = self._predicates(inputs, sentences)
-        instances = []  # one for each predicate, those of a sentence in a row
+        instances = []  # one for each predicate, sentence by sentence
         for tokens, indices in zip(sentences, predicates, strict=True):
             for index in indices:
                 instances.append(self._dataset_reader.text_to_instance(tokens, index))
@@ -379,7 +379,7 @@ class SrlPredictor(SentencePredictor):
     def _find_predicates(self, inputs: list[JsonDict]) -> list[list[int]]:
         """
         Returns the indices of the predicates that the tagger finds in each input. Raises
-        `ConfigurationError` if there are inputs, but no tagger.
+        `ConfigurationError` if there are inputs, but no tagger, or it does not find predicates.
         """
         if not inputs:
             return []
@@ -389,7 +389,15 @@ class SrlPredictor(SentencePredictor):
                 "the predictor a tagger by predicates (--predicates), an archive such as "
                 "srl_predicates"
             )
-        return [prediction["predicates"] for prediction in self._tagger.predict_batch_json(inputs)]
+        found = []
+        for prediction in self._tagger.predict_batch_json(inputs):
+            if "predicates" not in prediction:
+                raise ConfigurationError(
+                    f"{self.name}: predicates: expected a tagger of predicates, such as "
+                    f"srl_predicates, got one that predicts {', '.join(prediction)}"
+                )
+            found.append(prediction["predicates"])
+        return found
 
     def _checked_predicates(self, inputs: JsonDict, length: int) -> list[int]:
         """
