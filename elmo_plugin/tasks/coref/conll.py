@@ -82,8 +82,8 @@ def _parse_document(document: DocumentLines) -> CorefDocument:
 
 def parse_title(begin: Line) -> tuple[str, str]:
     """
-    Returns the name and the part of a document from the line where it begins; an empty part if none
-    is given. Raises `ConfigurationError` if the line lacks a name.
+    Returns the name and the part of a document from its first line; an empty part if none is given.
+    Raises `ConfigurationError` if the line lacks a name.
     """
     match = _TITLE.fullmatch(begin.text)
     lacks_name = begin.error("expected #begin document (NAME); part 000")
@@ -108,9 +108,9 @@ def located_clusters(labels: Sequence[str], lines: Sequence[Line]) -> list[list[
 
 def parse_clusters(labels: Sequence[str]) -> list[list[Span]]:
     """
-    Parses the column of coreference, a label for each word: of the labels `(12`, `-`, `(3)|12)`,
-    the first opens a mention of cluster 12, and the last is a mention of cluster 3 and closes the
-    first one. The bar may be missing, as in `(3)12)`. A closing bracket ends the mention of its
+    Parses the column of coreference, a label for each word. In `(12`, `-`, `(3)|12)`, the first
+    label opens a mention of cluster 12, and the last one is a mention of cluster 3 and closes the
+    first. The bar may be missing, as in `(3)12)`. A closing bracket ends the mention of its
     cluster that was opened last. As in the reference scorer, all brackets that open at a word come
     before those that close there: `3)|(3` is a mention of one word inside another.
 
@@ -216,7 +216,7 @@ def format_clusters(clusters: Iterable[Iterable[Span]], length: int) -> list[str
 def format_document(document: CorefDocument) -> str:
     """
     Returns the lines of a document in the columns of CoNLL-2012, as `parse_documents` reads them.
-    Columns for what a `CorefDocument` lacks, such as parts of speech, have no annotation.
+    Other columns, such as the part of speech, have no annotation.
     """
     line = Line("", document.file, document.first_line)  # each word needs one; it is not written
     part = str(int(document.part or 0))  # without leading zeros in the columns

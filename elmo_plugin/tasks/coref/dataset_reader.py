@@ -104,7 +104,7 @@ class CorefReader(TaskDatasetReader):
         """
         Makes an instance with the fields `sentences`, `genre`, `document` (metadata: the
         `CorefDocument`) and `clusters` (metadata), the correct ones. Without `has_answers`, as for
-        a document to predict, there are no `clusters`.
+        a document to predict, `clusters` is left out.
         """
         sentences = []
         for words in document.sentences:

@@ -141,8 +141,8 @@ def _aligned_probabilities(member: AntecedentLogits, union: Sequence[Span]) -> T
     # Shape of columns: (spans of the member, 1 + antecedents), as of the member's logits
     columns = functional.pad(columns, (1, 0), value=column_of_none)
     probabilities = member.logits.softmax(dim=1)
-    # Added, because the member's column of none and those of missing antecedents, of probability 0,
-    # become one column.
+    # Added, because several columns of the member become one: its column of none, and the columns
+    # of missing antecedents, with probability 0.
     probabilities_of_rows = probabilities.new_zeros(len(rows), len(union) + 1)
     probabilities_of_rows.scatter_add_(1, columns, probabilities)
     aligned = probabilities.new_zeros(len(union), len(union) + 1)

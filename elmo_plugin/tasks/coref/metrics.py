@@ -62,7 +62,7 @@ def _hashable(mention: Any) -> Hashable:
 
 def _without_repeated(predicted: Sequence[Cluster], correct: set[Hashable]) -> list[Cluster]:
     """
-    Returns the predicted clusters with each correct mention only where it comes first. Wrong
+    Returns the predicted clusters with each correct mention only once, at its first place. Wrong
     mentions stay repeated, as in the reference scorer.
     """
     seen: set[Hashable] = set()  # only correct mentions

@@ -30,8 +30,8 @@ class TokenizedParagraph(NamedTuple):
 
     def characters(self, first: int, last: int) -> tuple[int, int]:
         """
-        Returns where the words from the index `first` to `last`, included, start and end in the
-        text.
+        Returns the start and the end in the text of the words from the index `first` to `last`,
+        included.
         """
         start, _ = self.places[first]
         _, end = self.places[last]
@@ -206,8 +206,8 @@ def _check_answers(paragraph: TokenizedParagraph, question: Question, answered: 
 
 def answer_words(paragraph: TokenizedParagraph, answer: Answer) -> tuple[int, int]:
     """
-    Returns the indices of the first and the last word that an answer touches: words of which it has
-    at least a character. Raises `ConfigurationError` if there are none.
+    Returns the indices of the first and the last word that an answer touches, with at least one
+    character. Raises `ConfigurationError` if it touches none.
     """
     answer_end = answer.start + len(answer.text)
     touched = []
