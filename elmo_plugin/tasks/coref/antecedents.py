@@ -44,10 +44,12 @@ class AntecedentScorer(nn.Module):
         dropout: float,
     ) -> None:
         super().__init__()
-        self.distance_embedding = nn.Embedding(len(FIRST_OF_BUCKET) + 1, feature_dim)
-        num_features = 1
+        num_buckets = len(FIRST_OF_BUCKET) + 1  # with bucket 0, see `bucket`
+        self.distance_embedding = nn.Embedding(num_buckets, feature_dim)
+        num_features = 1  # the distance
         self.speaker_embedding = None
         if use_speakers:
+            # For two speakers, and for the same one.
             self.speaker_embedding = nn.Embedding(2, feature_dim)
             num_features += 1
         self.genre_embedding = None
@@ -55,26 +57,31 @@ class AntecedentScorer(nn.Module):
             self.genre_embedding = _genre_embedding(num_genres, feature_dim)
             num_features += 1
         self.dropout = Dropout(dropout)
-        self._sizes = [span_dim, span_dim, span_dim, num_features * feature_dim]
-        self.first_layer = nn.Linear(sum(self._sizes), hidden_dim)
+        # The span, its antecedent, their product, and the features of the pair.
+        self._sizes_of_parts = [span_dim, span_dim, span_dim, num_features * feature_dim]
+        self.first_layer = nn.Linear(sum(self._sizes_of_parts), hidden_dim)
         self.further_layers = further_layers(hidden_dim, dropout)
         self._max_antecedents = max_antecedents
 
     def add_genres(self, num_genres: int) -> None:
-        """Adds vectors of new genres; does nothing if the genre is not a feature."""
+        """
+        Adds vectors for new genres, up to `num_genres` in all, and keeps the vectors of the old
+        ones. Does nothing if the genre is not a feature.
+        """
         old = self.genre_embedding
         if old is None:
             return
-        known = old.num_embeddings - 1  # the last row is for an unknown genre
-        if num_genres > known:
-            logger.warning("the genres of the archive grow from %d to %d", known, num_genres)
+        num_old = old.num_embeddings - 1  # the last row is for an unknown genre
+        if num_genres > num_old:
+            logger.warning("the genres of the archive grow from %d to %d", num_old, num_genres)
             new = _genre_embedding(num_genres, old.embedding_dim)
-            self.genre_embedding = copy_old_labels(new, old, known)
+            self.genre_embedding = copy_old_labels(new, old, num_old)
 
     def forward(self, spans: Tensor, speakers: Tensor, genre: Tensor) -> Tensor:
         """
         Returns the scores of the spans before each span, the nearest one first, of shape
-        (spans, max_antecedents) or less for fewer spans; `-inf` if there is none.
+        (spans, max_antecedents), with fewer columns if there are fewer spans. A span with fewer
+        spans before it has `-inf` in its last columns.
 
         # Parameters
 
@@ -87,39 +94,48 @@ class AntecedentScorer(nn.Module):
             zeros.
         """
         # The first layer is a sum over the parts of a pair.
-        weights = self.first_layer.weight.split(self._sizes, dim=1)
+        weights = self.first_layer.weight.split(self._sizes_of_parts, dim=1)
         span_weight, antecedent_weight, product_weight, feature_weight = weights
         from_spans = functional.linear(spans, span_weight, self.first_layer.bias)
         from_antecedents = functional.linear(spans, antecedent_weight)  # Shape: (spans, hidden_dim)
-        # The last span has all others before it. For a single span there is one column, of -inf.
+        # The last span has all others before it. A single span still gets a column, of -inf.
         num_antecedents = min(self._max_antecedents, max(len(spans) - 1, 1))
         index = torch.arange(len(spans), device=spans.device)
-        scores = []
+        scores_of_blocks = []
         for block, candidates in _blocks(len(spans), num_antecedents):
-            distances = index[block] - index[candidates].unsqueeze(1)  # Shape: (candidates, block)
+            # Shape of distances and same_speaker: (candidates, block)
+            distances = index[block] - index[candidates].unsqueeze(1)
             same_speaker = speakers[block] == speakers[candidates].unsqueeze(1)
             # Shape of hidden: (candidates, block, hidden_dim)
             hidden = product_layer(spans[candidates], spans[block], product_weight)
             hidden = hidden + from_spans[block] + from_antecedents[candidates].unsqueeze(1)
             features = self._features(distances, same_speaker, genre)
             hidden = hidden + functional.linear(features, feature_weight)
-            pairs = self.further_layers(hidden).squeeze(-1)  # Shape: (candidates, block)
-            block_among_candidates = index[block] - candidates.start
-            scores.append(_nearest_first(pairs, block_among_candidates, num_antecedents))
-        return torch.cat(scores)  # Shape: (spans, num_antecedents)
+            pair_scores = self.further_layers(hidden).squeeze(-1)  # Shape: (candidates, block)
+            index_among_candidates = index[block] - candidates.start
+            scores = _nearest_first(pair_scores, index_among_candidates, num_antecedents)
+            scores_of_blocks.append(scores)
+        return torch.cat(scores_of_blocks)  # Shape: (spans, num_antecedents)
 
     def _features(self, distances: Tensor, same_speaker: Tensor, genre: Tensor) -> Tensor:
-        """Returns the features of pairs of spans, of shape (candidates, block, features)."""
+        """
+        Returns the vectors of the features of pairs of spans, one after the other, of shape
+        (candidates, block, features), after dropout.
+        """
         features = [self.distance_embedding(bucket(distances))]
         if self.speaker_embedding is not None:
             features.append(self.speaker_embedding(same_speaker.long()))
         if self.genre_embedding is not None:
-            features.append(self.genre_embedding(genre).expand_as(features[0]))
+            vector = self.genre_embedding(genre)  # Shape: (feature_dim,), the same for all pairs
+            features.append(vector.expand_as(features[0]))
         return self.dropout(torch.cat(features, dim=-1))
 
 
 class _Block(NamedTuple):
-    """Consecutive spans, and the spans among which their antecedents are."""
+    """
+    Consecutive spans of a document, and the spans among which their antecedents are. The last
+    slices may end past the last span.
+    """
 
     spans: slice
     candidates: slice
@@ -127,9 +143,9 @@ class _Block(NamedTuple):
 
 def _blocks(num_spans: int, num_antecedents: int) -> Iterator[_Block]:
     """
-    Yields the spans of a document in blocks. The candidates include the block, because its first
-    spans come before its last ones. `_nearest_first` leaves out those that do not come before a
-    span.
+    Yields the spans of a document in blocks of `BLOCK`. The candidates of a block are the
+    `num_antecedents` spans before it, and the block itself, because its first spans come before its
+    last ones.
     """
     for start in range(0, num_spans, BLOCK):
         end = start + BLOCK
@@ -144,21 +160,25 @@ def _genre_embedding(num_genres: int, dim: int) -> nn.Embedding:
 def bucket(distances: Tensor) -> Tensor:
     """
     Returns the bucket of each distance: 1 to 4 have one each, then 5 to 7, 8 to 15, … 64 and more.
-    Bucket 0 is for the pairs of a block that do not count, because no antecedent comes first.
+    Bucket 0 is for distances below 1, from a span to itself or to a later one. Such pairs are in
+    the blocks, but their scores are not used.
     """
     return torch.bucketize(distances, distances.new_tensor(FIRST_OF_BUCKET), right=True)
 
 
-def _nearest_first(pairs: Tensor, index: Tensor, num_antecedents: int) -> Tensor:
+def _nearest_first(
+    pair_scores: Tensor, index_among_candidates: Tensor, num_antecedents: int
+) -> Tensor:
     """
-    Returns the scores of the nearest candidates before each span of a block, the nearest one first,
-    from the scores of all pairs, of shape (candidates, block), and the index of each span among the
-    candidates.
+    Selects the scores of the `num_antecedents` candidates before each span of a block, the nearest
+    one first, from the scores of all pairs, of shape (candidates, block). The candidates end with
+    the block, and `index_among_candidates`, of shape (block,), says where each of its spans is. The
+    score of a missing antecedent is `-inf`.
     """
-    spans_between = torch.arange(num_antecedents, device=index.device).unsqueeze(1)
+    spans_between = torch.arange(num_antecedents, device=pair_scores.device).unsqueeze(1)
     # Shape of antecedents: (num_antecedents, block); negative if there is none
-    antecedents = index - 1 - spans_between
-    scores = pairs.gather(0, antecedents.clamp(min=0))
+    antecedents = index_among_candidates - 1 - spans_between
+    scores = pair_scores.gather(0, antecedents.clamp(min=0))
     scores = scores.masked_fill(antecedents < 0, float("-inf"))
     return scores.T  # Shape: (block, num_antecedents)
 
@@ -167,7 +187,7 @@ class ProductLayer(torch.autograd.Function):
     """
     A linear layer over the products of all pairs of two sets of vectors, as one matrix product:
     `weight` is scaled by each vector on the right. Only the three arguments are saved for the
-    gradient.
+    gradient, because the products and the scaled weights are much larger.
     """
 
     @staticmethod
@@ -182,10 +202,10 @@ class ProductLayer(torch.autograd.Function):
         left, right, weight = ctx.saved_tensors
         d_products = d_products.reshape(len(left), -1)  # Shape: (left, right * hidden_dim)
         d_left = d_products @ _scaled(right, weight)
-        # The gradient of the weight as scaled by each vector, shape (right, hidden_dim, dim).
+        # The gradients of the scaled weights. Shape: (right, hidden_dim, dim)
         d_scaled = (d_products.T @ left).view(len(right), *weight.shape)
         d_right = (d_scaled * weight).sum(dim=1)
-        # In place, because it is large.
+        # In place, because `d_scaled` is large, and not needed after this.
         d_weight = d_scaled.mul_(right.unsqueeze(1)).sum(dim=0)
         return d_left, d_right, d_weight
 

@@ -3,7 +3,7 @@
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from elmo_plugin.tasks.conll2012 import (
@@ -51,13 +51,16 @@ def parse_documents(lines: Iterable[Line]) -> Iterator[CorefDocument]:
 
 
 def _parse_document(document: DocumentLines) -> CorefDocument:
-    """Parses the lines of a document. Raises `ConfigurationError` as `parse_documents` does."""
+    """
+    Makes a document of its lines. Raises `ConfigurationError`, naming file and line, if they are
+    malformed, or the document is empty.
+    """
     name, part = parse_title(document.begin)
     if not document.sentences:
         raise document.begin.error("the document that begins here is empty")
     sentences = []
     speakers = []
-    labels = []
+    labels = []  # of all words of the document, as a mention may end in a later sentence
     lines = []
     for lines_of_sentence in document.sentences:
         words = parse_sentence(lines_of_sentence)
@@ -79,28 +82,37 @@ def _parse_document(document: DocumentLines) -> CorefDocument:
 
 def parse_title(begin: Line) -> tuple[str, str]:
     """
-    Returns the name and the part of a document, the part empty if there is none. Raises
-    `ConfigurationError` if its mark lacks a name.
+    Returns the name and the part of a document from its first line; an empty part if none is given.
+    Raises `ConfigurationError` if the line lacks a name.
     """
     match = _TITLE.fullmatch(begin.text)
+    lacks_name = begin.error("expected #begin document (NAME); part 000")
     if match is None:
-        raise begin.error("expected #begin document (NAME); part 000")
-    name = re.sub(r"^\((.*)\)$", r"\1", match["name"])
+        raise lacks_name
+    name = match["name"]
+    if name.startswith("(") and name.endswith(")"):  # some files lack the brackets
+        name = name[1:-1]
+    if not name.strip():
+        raise lacks_name
     return name, match["part"] or ""
 
 
 def located_clusters(labels: Sequence[str], lines: Sequence[Line]) -> list[list[Span]]:
-    """Returns `parse_clusters` of the labels at some lines. Errors name the line."""
+    """
+    Parses the column of coreference like `parse_clusters`. The label at an index is in the line at
+    this index, and an error names this line.
+    """
     with locate_label_errors(lines):
         return parse_clusters(labels)
 
 
 def parse_clusters(labels: Sequence[str]) -> list[list[Span]]:
     """
-    Reads the column of coreference, such as `(12`, `-`, `(3)|12)`, or without a bar, `(3)12)`. A
-    closing bracket ends the mention of its cluster that was opened last. As in the reference
-    scorer, all brackets that open at a word come before those that close there, so `3)|(3` is a
-    mention of one word inside another.
+    Parses the column of coreference, a label for each word. In `(12`, `-`, `(3)|12)`, the first
+    label opens a mention of cluster 12, and the last one is a mention of cluster 3 and closes the
+    first. The bar may be missing, as in `(3)12)`. A closing bracket ends the mention of its
+    cluster that was opened last. As in the reference scorer, all brackets that open at a word come
+    before those that close there: `3)|(3` is a mention of one word inside another.
 
     Returns the clusters in the order in which they begin, each from left to right. A mention that
     is repeated stays repeated.
@@ -122,16 +134,24 @@ def parse_clusters(labels: Sequence[str]) -> list[list[Span]]:
                     )
                 start = opened[cluster].pop()
                 mentions.append(Span(start, row + 1))
+    _check_all_closed(labels, opened)
+    return [sorted(mentions) for mentions in clusters.values()]
+
+
+def _check_all_closed(labels: Sequence[str], opened: Mapping[str, Sequence[int]]) -> None:
+    """
+    Raises `LabelError` for the first mention in the document that is opened but never closed, if
+    there is one. `opened` has the first words of each cluster's open mentions.
+    """
     never_closed = []
     for cluster, rows in opened.items():
         for row in rows:
             never_closed.append((row, cluster))
     if never_closed:
-        row, cluster = min(never_closed)  # the first in the document
+        row, cluster = min(never_closed)
         raise LabelError(
             row, f"{labels[row]!r} opens a mention of cluster {cluster} that is never closed"
         )
-    return [sorted(mentions) for mentions in clusters.values()]
 
 
 class _Bracket(NamedTuple):
@@ -144,7 +164,9 @@ class _Bracket(NamedTuple):
 
 def _brackets(row: int, label: str) -> list[_Bracket]:
     """
-    Returns the brackets at a word: first mentions of one word, then opening, then closing brackets.
+    Returns the brackets in the label of the word `row`: first mentions of one word, then opening,
+    then closing brackets, in the order in which `parse_clusters` follows them. Raises `LabelError`
+    if the label is malformed.
     """
     if label in NO_ANNOTATION:
         return []
@@ -172,10 +194,11 @@ def _brackets(row: int, label: str) -> list[_Bracket]:
 
 def format_clusters(clusters: Iterable[Iterable[Span]], length: int) -> list[str]:
     """
-    Returns the column of coreference of a document. Inverts `parse_clusters`, except for the order
-    of the clusters.
+    Returns the column of coreference of a document of `length` words, such as `(0`, `-`, `(1)|0)`.
+    Clusters are numbered from 0. Inverts `parse_clusters`, except for the order of the clusters.
     """
-    opening: list[list[str]] = [[] for _ in range(length)]  # also those around one word
+    # The brackets of each word. `opening` also has those on both sides of one word, as in `(1)`.
+    opening: list[list[str]] = [[] for _ in range(length)]
     closing: list[list[str]] = [[] for _ in range(length)]
     for number, mentions in enumerate(clusters):
         for start, end, _ in sorted(mentions):
@@ -191,7 +214,10 @@ def format_clusters(clusters: Iterable[Iterable[Span]], length: int) -> list[str
 
 
 def format_document(document: CorefDocument) -> str:
-    """Returns the lines of a document. Inverts `parse_documents`."""
+    """
+    Returns the lines of a document in the columns of CoNLL-2012, as `parse_documents` reads them.
+    Other columns, such as the part of speech, have no annotation.
+    """
     line = Line("", document.file, document.first_line)  # each word needs one; it is not written
     part = str(int(document.part or 0))  # without leading zeros in the columns
     labels = format_clusters(document.clusters, document.length)

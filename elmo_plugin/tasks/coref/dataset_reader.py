@@ -18,7 +18,7 @@ from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 
 logger = get_logger(__name__)
 
-GENRES = "genre_labels"  # the namespace in the vocabulary
+GENRES = "genre_labels"  # the namespace of genres in the vocabulary
 
 
 class GenreField(LabelField):
@@ -78,15 +78,21 @@ class CorefReader(TaskDatasetReader):
             self._genre_pattern = _compile_genre_pattern(genre_pattern)
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[CorefDocument]]:
-        """Yields the documents of a file."""
+        """
+        Yields each document of a file, as the only argument of `text_to_instance`. Warns at the end
+        if none has clusters.
+        """
         number_of_documents = 0
         has_clusters = False
         for document in parse_documents(lines):
             number_of_documents += 1
             has_clusters = has_clusters or bool(document.clusters)
             if self._genre_pattern is not None:
-                document = document._replace(genre=self._genre_of(document.name))
+                # Instead of the part before the first "/".
+                genre = _find_genre(self._genre_pattern, document.name)
+                document = document._replace(genre=genre)
             yield (document,)
+        # `TaskDatasetReader` raises an error if a file contains no document.
         if number_of_documents and not has_clusters:
             logger.warning(
                 "%s: no clusters to learn or to score, in %d documents",
@@ -94,20 +100,11 @@ class CorefReader(TaskDatasetReader):
                 number_of_documents,
             )
 
-    def _genre_of(self, name: str) -> str:
-        """Returns the genre that the pattern finds in a document's name, or an empty string."""
-        if self._genre_pattern is None:
-            return ""
-        match = self._genre_pattern.search(name)
-        if match is None:
-            return ""
-        return match[1] or ""
-
     def text_to_instance(self, document: CorefDocument, has_answers: bool = True) -> Instance:
         """
         Makes an instance with the fields `sentences`, `genre`, `document` (metadata: the
-        `CorefDocument`) and, if the clusters of the document are the correct ones, `clusters`
-        (metadata).
+        `CorefDocument`) and `clusters` (metadata), the correct ones. Without `has_answers`, as for
+        a document to predict, `clusters` is left out.
         """
         sentences = []
         for words in document.sentences:
@@ -123,10 +120,21 @@ class CorefReader(TaskDatasetReader):
         return Instance(fields)
 
 
+def _find_genre(pattern: re.Pattern[str], name: str) -> str:
+    """
+    Returns the first group of the pattern in a document's name; an empty string if the pattern is
+    not in the name, or matches without this group.
+    """
+    match = pattern.search(name)
+    if match is None:
+        return ""
+    return match[1] or ""
+
+
 def _compile_genre_pattern(pattern: str) -> re.Pattern[str]:
     """
-    Compiles the pattern of genres. Raises `ConfigurationError` if it is not a regex, or lacks a
-    group for the genre.
+    Compiles the option `genre_pattern`. Raises `ConfigurationError` if it is not a regex, or lacks
+    a group for the genre.
     """
     try:
         compiled = re.compile(pattern)

@@ -22,7 +22,7 @@ class CorefDocument(NamedTuple):
     clusters: list[list[Span]]
     file: str = ""
     first_line: int = 1
-    text: str | None = None  # the words joined by spaces, if it is not given
+    text: str | None = None  # as somebody typed it, if it was not given as words
     places: list[tuple[int, int]] | None = None  # start and end of each word in `text`
 
     @property
@@ -32,11 +32,13 @@ class CorefDocument(NamedTuple):
 
     @property
     def typed_sentences(self) -> list[list[str]]:
-        """The words as they stand in `text`."""
+        """
+        The sentences with each word as it stands in `text`; without `text`, as in `sentences`.
+        """
         if self.text is None or self.places is None:
             return self.sentences
         typed = []
-        first = 0
+        first = 0  # the index in the document of the first word of the sentence
         for words in self.sentences:
             places = self.places[first : first + len(words)]
             typed.append([self.text[start:end] for start, end in places])
@@ -45,7 +47,7 @@ class CorefDocument(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Name and part, by which the scorer finds a document."""
+        """Name and part, by which the scorer finds a document, such as "(wsj_2401); part 000"."""
         if not self.part:
             return f"({self.name});"
         return f"({self.name}); part {self.part}"
@@ -66,8 +68,8 @@ def genre_in(name: str) -> str:
 
 def check_words(sentences: Any) -> list[list[str]]:
     """
-    Returns the sentences without byte order marks. Raises `BiLmError` if they are not lists of
-    words, or a sentence or a word is empty.
+    Returns the sentences of a predictor's input without byte order marks. Raises `BiLmError` if
+    they are not lists of words, or one of the lists or words is empty.
     """
     if not sentences or not _are_texts(sentences) or not all(sentences):
         raise BiLmError(
@@ -79,8 +81,8 @@ def check_words(sentences: Any) -> list[list[str]]:
 
 def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]:
     """
-    Returns the speaker of each word, "-" if unknown. Raises `BiLmError` if speakers are given, but
-    not one for each word.
+    Returns the speaker of each word in a predictor's input: "-" if the speaker is null or empty, or
+    if `speakers` is `None`. Raises `BiLmError` if speakers are given, but not one for each word.
     """
     if speakers is None:
         return [[NO_SPEAKER] * len(words) for words in sentences]
@@ -96,7 +98,10 @@ def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]
 
 
 def _are_texts(lists: Any) -> bool:
-    """Returns whether the value is a list of lists of texts, and none of the texts is empty."""
+    """
+    Returns whether the value is a list of lists of texts, and none of the texts is empty but for
+    byte order marks. A list may be empty.
+    """
     if not is_list_of(lists, list):
         return False
     for texts in lists:

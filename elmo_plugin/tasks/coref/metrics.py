@@ -27,7 +27,8 @@ SIMILARITY_STEPS = 2**40  # of whole numbers, between 0 and 1
 
 class CorefCounts(NamedTuple):
     """
-    The numerators and denominators of recall, over the key, and of precision, over the response.
+    The numerators and denominators of recall, counted over the gold clusters (in the scorer's
+    terms, the key), and of precision, over the predicted ones (the response).
     """
 
     recall_numerator: float = 0.0
@@ -53,35 +54,40 @@ def _without_empty(clusters: Iterable[Iterable[Hashable]]) -> list[Cluster]:
 
 
 def _hashable(mention: Any) -> Hashable:
-    """Returns a mention in a form that sets can hold: a list of two numbers becomes a tuple."""
+    """Returns a mention in a form that sets can hold: a list, as in JSON, becomes a tuple."""
     if isinstance(mention, list):
         return tuple(mention)
     return cast(Hashable, mention)
 
 
 def _without_repeated(predicted: Sequence[Cluster], correct: set[Hashable]) -> list[Cluster]:
-    """Returns the predicted clusters without repetitions of a correct mention."""
-    seen: set[Hashable] = set()
+    """
+    Returns the predicted clusters with each correct mention only once, at its first place. Wrong
+    mentions stay repeated, as in the reference scorer.
+    """
+    seen: set[Hashable] = set()  # only correct mentions
     clusters: list[Cluster] = []
     for cluster in predicted:
-        clusters.append([])
+        kept = []
         for mention in cluster:
             if mention not in seen:
-                clusters[-1].append(mention)
+                kept.append(mention)
             if mention in correct:
                 seen.add(mention)
-    return _without_empty(clusters)
+        if kept:
+            clusters.append(kept)
+    return clusters
 
 
 def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """
     Counts links: a cluster has one fewer than mentions, and those within one cluster of the other
-    side are correct.
+    side are correct. Recall and precision have the same correct links.
     """
     correct = 0
-    for indices in _other_clusters(predicted, gold):
+    for gold_indices in _indices_in(gold, predicted):
         # The mentions of a predicted cluster, less one for each gold cluster that they come from.
-        correct += len(indices) - len(set(indices))
+        correct += len(gold_indices) - len(set(gold_indices))
     gold_links = sum(len(cluster) - 1 for cluster in gold)
     predicted_links = sum(len(cluster) - 1 for cluster in predicted)
     return CorefCounts(correct, gold_links, correct, predicted_links)
@@ -92,30 +98,33 @@ def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCount
     Sums, over all mentions, the fraction of the mention's cluster that its cluster on the other
     side shares. Mentions are added one at a time, as in the scorer, so that the last digits agree.
     """
-    members = [set(cluster) for cluster in gold]
+    gold_members = [set(cluster) for cluster in gold]
     recall = 0.0
     precision = 0.0
-    for cluster, indices in zip(predicted, _other_clusters(predicted, gold), strict=True):
-        common = {}
-        for index in set(indices):
-            common[index] = sum(mention in members[index] for mention in cluster)
-        for index in indices:
+    for cluster, gold_indices in zip(predicted, _indices_in(gold, predicted), strict=True):
+        common = {}  # the number of mentions that this cluster shares with each gold cluster
+        for index in set(gold_indices):
+            common[index] = sum(mention in gold_members[index] for mention in cluster)
+        for index in gold_indices:
             recall += common[index] / len(gold[index])
             precision += common[index] / len(cluster)
     return CorefCounts(recall, _number_of_mentions(gold), precision, _number_of_mentions(predicted))
 
 
 def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
-    """Sums the similarities (phi 4) of the clusters in their best one-to-one alignment."""
+    """
+    Sums the similarities of the clusters in their best one-to-one alignment. The similarity of two
+    clusters is twice the number of their common mentions, divided by the mentions of both (phi 4).
+    """
     import networkx  # here, because it takes a moment, and only scores need it
 
     alignments = networkx.Graph()
-    for row, indices in enumerate(_other_clusters(gold, predicted)):
-        for index, common in Counter(indices).items():
-            similarity = 2 * common / (len(gold[row]) + len(predicted[index]))
+    for gold_index, predicted_indices in enumerate(_indices_in(predicted, gold)):
+        for predicted_index, common in Counter(predicted_indices).items():
+            similarity = 2 * common / (len(gold[gold_index]) + len(predicted[predicted_index]))
             alignments.add_edge(
-                ("gold", row),
-                ("predicted", index),
+                ("gold", gold_index),
+                ("predicted", predicted_index),
                 similarity=similarity,
                 # networkx finds the best alignment exactly only if weights are whole numbers.
                 weight=round(similarity * SIMILARITY_STEPS),
@@ -127,10 +136,10 @@ def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts
 
 def mention_counts(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """Counts distinct mentions, regardless of their clusters."""
-    right = set(chain.from_iterable(gold))
-    found = set(chain.from_iterable(predicted))
-    correct = len(right & found)
-    return CorefCounts(correct, len(right), correct, len(found))
+    gold_mentions = set(chain.from_iterable(gold))
+    predicted_mentions = set(chain.from_iterable(predicted))
+    correct = len(gold_mentions & predicted_mentions)
+    return CorefCounts(correct, len(gold_mentions), correct, len(predicted_mentions))
 
 
 def _number_of_mentions(clusters: Iterable[Cluster]) -> int:
@@ -138,10 +147,11 @@ def _number_of_mentions(clusters: Iterable[Cluster]) -> int:
     return sum(len(cluster) for cluster in clusters)
 
 
-def _other_clusters(clusters: Sequence[Cluster], others: Sequence[Cluster]) -> list[list[int]]:
+def _indices_in(others: Sequence[Cluster], clusters: Sequence[Cluster]) -> list[list[int]]:
     """
-    Returns, for each cluster, the index of the other side's cluster with each of its mentions; if
-    several have a mention, the index of the last one.
+    Looks up the mentions of clusters in the clusters of the other side. Returns, for each cluster,
+    the index in `others` of each of its mentions, without those that `others` lack. If several have
+    a mention, the index is of the last one.
     """
     index_of_mention: dict[Hashable, int] = {}
     for index, other in enumerate(others):
@@ -170,9 +180,10 @@ class CorefConll(CountingMetric):
         self, predicted: Iterable[Iterable[Hashable]], gold: Iterable[Iterable[Hashable]]
     ) -> None:
         """
-        Adds the predicted and the gold clusters of one document; lists of two numbers may stand for
-        tuples. Predicted mentions that are repeated count as in the reference scorer: a correct one
-        only the first time, a wrong one each time, but for the figures of mentions once.
+        Adds the predicted and the gold clusters of one document. A mention may be a tuple, a
+        `Span`, or a list as in JSON. Predicted mentions that are repeated count as in the reference
+        scorer: a correct one only the first time, and a wrong one each time. In the figures of
+        mentions, a wrong one counts once as well.
         """
         gold_clusters = _without_empty(gold)
         predicted_clusters = _without_empty(predicted)
@@ -201,8 +212,8 @@ class CorefConll(CountingMetric):
     @overrides
     def metrics(self) -> dict[str, float]:
         """
-        Returns `precision`, `recall` and `f1`, from 0 to 1, each after `coref_` (the mean of the
-        next three), `muc_`, `bcub_`, `ceafe_`, and `mention_`, as in `coref_f1`.
+        Returns precision, recall and F1, from 0 to 1, by names such as `muc_f1`: of MUC, B-cubed
+        and CEAF-e (`muc`, `bcub`, `ceafe`), their mean (`coref`), and of mentions (`mention`).
         """
         groups = {"coref": self.average()}
         for name, counts in self.numbers().items():
@@ -227,8 +238,8 @@ def score_coref(
     """
     Scores the clusters of a system, the responses, against the gold clusters, the keys. As in the
     reference scorer, a document without a response counts as empty, and a response without a key is
-    skipped, each with a warning. A key that repeats a mention has a warning as well. Returns the
-    counts and percentages of MUC, B-cubed and CEAF-e, and the mean of their F1.
+    skipped, each with a warning. A key with a cluster that repeats a mention has a warning as well.
+    Returns the counts and percentages of MUC, B-cubed and CEAF-e, and the mean of their F1.
 
     Raises `ConfigurationError`, naming file and line, if a document occurs twice or has another
     number of words on the other side, or the responses repeat more than ten correct mentions: the
@@ -247,20 +258,20 @@ def score_coref(
             logger.warning(
                 "%s: %s is missing in the response; it counts as empty", key.location, title
             )
-            metric([], key.clusters)
+            metric(predicted=[], gold=key.clusters)
             continue
         if key.length != response.length:
             raise ConfigurationError(
                 f"{response.location}: the document that begins here has {response.length} words, "
                 f"but {key.length} in {key.location}"
             )
-        metric(response.clusters, key.clusters)
+        metric(predicted=response.clusters, gold=key.clusters)
         if metric.counts["documents"]["repeated"] > MAX_REPEATED:
             raise ConfigurationError(
                 f"{response.location}: by the end of the document that begins here more than "
                 f"{MAX_REPEATED} mentions are repeated; the reference scorer refuses to score them"
             )
-    for title, response in responses_by_title.items():
+    for title, response in responses_by_title.items():  # those that are left
         logger.warning("%s: %s is not in the key; it is skipped", response.location, title)
     numbers = metric.numbers()
     scores: dict[str, Any] = {name: _as_printed(numbers[name]) for name in METRICS}
@@ -272,17 +283,21 @@ def _by_title(documents: Iterable[CorefDocument]) -> dict[str, CorefDocument]:
     """Returns documents by their titles. Raises `ConfigurationError` if two have the same."""
     by_title: dict[str, CorefDocument] = {}
     for document in documents:
-        first = by_title.setdefault(document.title, document)
-        if first is not document:
+        first = by_title.get(document.title)
+        if first is not None:
             raise ConfigurationError(
                 f"{document.location}: {document.title} is also the document in line "
                 f"{first.first_line}"
             )
+        by_title[document.title] = document
     return by_title
 
 
 def _as_printed(counts: CorefCounts) -> dict[str, float]:
-    """Returns the numbers as the scorer prints them, with perl's fifteen digits."""
+    """
+    Returns the counts and figures as the scorer prints them: counts with the fifteen digits of
+    perl, figures as percentages.
+    """
     printed = {}
     for name, number in counts._asdict().items():
         printed[name] = float(f"{number:.15g}")

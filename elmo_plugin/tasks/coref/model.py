@@ -124,7 +124,7 @@ class CorefSpanRanking(TaskModel):
             "max_training_sentences": max_training_sentences,
         }
         for name, value in positive.items():
-            check_at_least(f"coref: {name}", value, error=ConfigurationError)
+            check_at_least(f"coref: {name}", value, least=1, error=ConfigurationError)
         if spans_per_word <= 0:
             raise ConfigurationError(
                 f"coref: spans_per_word: expected more than 0, got {spans_per_word}"
@@ -176,10 +176,13 @@ class CorefSpanRanking(TaskModel):
         Returns the logits of the antecedents in each document, or in a window of it in training.
         The text field has the shape (batch, sentences, time), `genre` (batch,).
         """
-        first_sentences = [0] * len(document)  # outside training, documents are scored whole
+        # Outside training, documents are scored from their first to their last sentence.
+        first_sentences = [0] * len(document)
         if self.training:
             first_sentences = [self._draw_window(each) for each in document]
-            sentences = slice_wrapping_dim(sentences, first_sentences, self._max_training_sentences)
+            sentences = slice_wrapping_dim(
+                sentences, starts=first_sentences, length=self._max_training_sentences
+            )
         # Shape of encoded and embedded: (batch, sentences, time, dim), of mask without dim
         encoded, embedded, mask = self.contextual_encoder.encode_and_embed(
             sentences, num_wrapping_dims=1
@@ -191,15 +194,23 @@ class CorefSpanRanking(TaskModel):
         ):
             logits.append(
                 self._score_document(
-                    encoded_words, embedded_words, is_word, genre_id, one_document, first_sentence
+                    encoded=encoded_words,
+                    embedded=embedded_words,
+                    mask=is_word,
+                    genre=genre_id,
+                    document=one_document,
+                    first_sentence=first_sentence,
                 )
             )
         return logits
 
     def _draw_window(self, document: CorefDocument) -> int:
-        """Returns the first sentence of a random window of a document."""
+        """
+        Draws the index of the first sentence of a window; 0 if the window has room for the whole
+        document.
+        """
         latest = max(0, len(document.sentences) - self._max_training_sentences)
-        return int(torch.randint(latest + 1, ()))
+        return int(torch.randint(latest + 1, size=()))
 
     def _score_document(
         self,
@@ -211,8 +222,9 @@ class CorefSpanRanking(TaskModel):
         first_sentence: int,
     ) -> AntecedentLogits:
         """
-        Scores one document, from the sentence `first_sentence`. The words have the shape
-        (sentences, time, dim), and `mask` (sentences, time).
+        Scores one document, or a window of it that begins with the sentence at the index
+        `first_sentence`. The words have the shape (sentences, time, dim), and `mask` (sentences,
+        time).
         """
         # The words of all sentences, one after the other.
         sentence, position = mask.nonzero(as_tuple=True)  # Shapes: (words,)
@@ -224,12 +236,15 @@ class CorefSpanRanking(TaskModel):
         scores_of_all = self._mention_scores(encoded, embedded, widths)  # Shape: (words, widths)
         is_in_sentence = spans_in_sentences(sentence, self._max_width)  # Shape: (words, widths)
         count = max(self._min_spans, int(self._spans_per_word * len(encoded)))
-        spans = best_spans(scores_of_all.detach(), is_in_sentence, count, may_cross=self._may_cross)
+        spans = best_spans(
+            scores_of_all.detach(), valid=is_in_sentence, count=count, may_cross=self._may_cross
+        )
         mention_scores = scores_of_all[spans.starts, spans.widths]  # Shape: (spans,)
 
         # Each of these is scored with the spans before it.
         vectors = self.span_encoder(encoded, embedded, widths, spans)  # Shape: (spans, dim)
-        speakers = _speaker_ids(document, first_sentence, mask.size(0)).to(genre.device)
+        last_sentence = first_sentence + mask.size(0)
+        speakers = _speaker_ids(document.speakers[first_sentence:last_sentence]).to(genre.device)
         # Shape of pair_scores: (spans, antecedents)
         pair_scores = self.antecedent_scorer(vectors, speakers[spans.starts], genre)
         logits = _add_mention_scores(pair_scores, mention_scores)
@@ -273,7 +288,7 @@ class CorefSpanRanking(TaskModel):
             output["loss"] = torch.stack(losses).mean()
             if not self.training:
                 for predicted, gold in zip(output["clusters"], clusters, strict=True):
-                    self.metric(predicted, gold)
+                    self.metric(predicted=predicted, gold=gold)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
@@ -310,11 +325,14 @@ def _add_mention_scores(pair_scores: Tensor, mention_scores: Tensor) -> Tensor:
     return pair_scores + mention_scores.unsqueeze(1) + mention_scores[antecedents]
 
 
-def _speaker_ids(document: CorefDocument, first_sentence: int, length: int) -> Tensor:
-    """Returns a number for the speaker of each word of a window of sentences. Shape: (words,)."""
+def _speaker_ids(speakers_of_sentences: Sequence[Sequence[str]]) -> Tensor:
+    """
+    Returns, for each word of some sentences, a number that it shares with all words of the same
+    speaker, of shape (words,). All unknown speakers, "-", count as the same one.
+    """
     ids: dict[str, int] = {}
     ids_of_words = []
-    for speakers in document.speakers[first_sentence : first_sentence + length]:
+    for speakers in speakers_of_sentences:
         for speaker in speakers:
             if speaker not in ids:
                 ids[speaker] = len(ids)
@@ -361,7 +379,10 @@ class CorefPredictor(TaskPredictor):
         return reader.text_to_instance(self._document_of_json(json_dict), has_answers=False)
 
     def _document_of_json(self, json_dict: JsonDict) -> CorefDocument:
-        """Returns the document of an input. Its sentences are given, or spaCy's rules find them."""
+        """
+        Makes a document of an input. Its sentences are given as words, or spaCy's rules find
+        sentences and words in a text.
+        """
         genre = json_dict.get("genre", "")
         if not isinstance(genre, str):
             raise ConfigurationError(f'elmo_coref: "genre": expected text, got {genre!r}')
@@ -369,14 +390,27 @@ class CorefPredictor(TaskPredictor):
             with as_configuration_error(self.name):
                 sentences = check_words(json_dict["sentences"])
                 speakers = check_speakers(json_dict.get("speakers"), sentences)
-            return CorefDocument("document", "000", sentences, speakers, genre, [])
+            return _input_document(sentences, speakers=speakers, genre=genre)
         text = text_from_json(json_dict, ["document"], self.name)
         sentences = []
         places = []
         for words in self._rules.sentences(text):
             sentences.append([word.text for word in words])
             places += [(word.start, word.end) for word in words]
-        speakers = check_speakers(None, sentences)
-        return CorefDocument(
-            "document", "000", sentences, speakers, genre, [], text=text, places=places
-        )
+        unknown_speakers = check_speakers(None, sentences)
+        document = _input_document(sentences, speakers=unknown_speakers, genre=genre)
+        return document._replace(text=text, places=places)
+
+
+def _input_document(
+    sentences: list[list[str]], *, speakers: list[list[str]], genre: str
+) -> CorefDocument:
+    """Returns the document of an input, without clusters; its name stands for the one it lacks."""
+    return CorefDocument(
+        name="document",
+        part="000",
+        sentences=sentences,
+        speakers=speakers,
+        genre=genre,
+        clusters=[],
+    )

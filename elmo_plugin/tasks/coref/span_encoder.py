@@ -16,7 +16,10 @@ BLOCK = 1024  # words whose spans are scored together
 
 
 class Spans(NamedTuple):
-    """Spans by their first word in the document and their number of words, less one."""
+    """
+    Spans by the index of their first word and their width: the number of their words, less one. The
+    words are all words of a document, or of a window of it in training.
+    """
 
     starts: Tensor  # Shape: (spans,)
     widths: Tensor  # Shape: (spans,)
@@ -27,18 +30,22 @@ class Spans(NamedTuple):
         return self.starts + self.widths
 
     def mentions(self, words_before: int) -> list[Span]:
-        """Returns the spans as mentions of a document that has more words before the first."""
+        """
+        Returns the spans as mentions, counted from the beginning of the document. Its first
+        `words_before` words are before the window.
+        """
         starts = (self.starts + words_before).tolist()
-        ends = (self.ends + words_before + 1).tolist()
-        return [Span(start, end) for start, end in zip(starts, ends, strict=True)]
+        last_words = (self.ends + words_before).tolist()
+        return [Span(start, last + 1) for start, last in zip(starts, last_words, strict=True)]
 
 
 def spans_in_sentences(sentence: Tensor, max_width: int) -> Tensor:
     """
-    Returns whether a span ends in the sentence in which it begins, shape (time, max_width): row by
-    its first word, column by its number of words, less one. `sentence` has the number of the
-    sentence of each word, shape (time,).
+    Returns whether a span ends in the sentence in which it begins, of shape (time, max_width): the
+    row is its first word, the column its number of words, less one. `sentence` has the number of
+    each word's sentence, of shape (time,).
     """
+    # A span that ends past the document is in none: -1 is the number of no sentence.
     sentence_of_end = shift_to_ends(sentence, max_width, fill=-1)  # Shape: (time, max_width)
     return sentence_of_end == sentence.unsqueeze(1)
 
@@ -46,9 +53,10 @@ def spans_in_sentences(sentence: Tensor, max_width: int) -> Tensor:
 def shift_to_ends(values: Tensor, max_width: int, fill: int = 0) -> Tensor:
     """
     Returns the value at the last word of each span, of shape (time, max_width, ...), from values of
-    words, of shape (time, ...). Past the end of the document it is `fill`.
+    words, of shape (time, ...). It is `fill` for a span that ends past the document.
     """
     behind = values.new_full((max_width - 1, *values.shape[1:]), fill)
+    # The spans that begin at a word end at this word and the next ones.
     windows = torch.cat([values, behind]).unfold(0, max_width, 1)  # Shape: (time, ..., max_width)
     return windows.movedim(-1, 1)
 
@@ -72,15 +80,17 @@ class SpanEncoder(nn.Module):
         self.width_embedding = nn.Embedding(max_width, width_dim)
         self._max_width = max_width
         self.dropout = Dropout(dropout)
-        self._sizes = [encoded_dim, encoded_dim, embedded_dim, width_dim]
+        # The start, the end, the head and the width.
+        self._sizes_of_parts = [encoded_dim, encoded_dim, embedded_dim, width_dim]
 
     def get_output_dim(self) -> int:
-        return sum(self._sizes)
+        return sum(self._sizes_of_parts)
 
     def width_vectors(self, num_words: int) -> Tensor:
         """
         Returns the vectors of the widths of all spans of a document after dropout, of shape (words,
-        max_width, width_dim), shared by `forward` and `project`.
+        max_width, width_dim). `forward` and `project` take them as an argument, so that a span has
+        the same mask of dropout in both.
         """
         weight = self.width_embedding.weight
         return self.dropout(weight.expand(num_words, *weight.shape))
@@ -94,7 +104,8 @@ class SpanEncoder(nn.Module):
         weights_of_all = self._head_weights(encoded)
         attention = weights_of_all[spans.starts, spans.widths]  # Shape: (spans, max_width)
         words = spans.starts.unsqueeze(1) + torch.arange(self._max_width, device=encoded.device)
-        words = words.clamp(max=len(encoded) - 1)  # Shape: (spans, max_width); weight 0 past a span
+        # Words behind a span have weight 0, so any index will do for those past the document.
+        words = words.clamp(max=len(encoded) - 1)  # Shape: (spans, max_width)
         heads = torch.bmm(attention.unsqueeze(1), embedded[words]).squeeze(1)
         parts = [
             encoded[spans.starts],
@@ -108,11 +119,12 @@ class SpanEncoder(nn.Module):
         self, encoded: Tensor, embedded: Tensor, widths: Tensor, linear: nn.Linear
     ) -> Iterator[Tensor]:
         """
-        Yields `linear` of the vectors of all spans, in consecutive blocks of shape (words,
-        max_width, out_features). The values of spans that end past the document have no meaning.
+        Applies `linear` to the vectors of all spans of a document. Yields the results in
+        consecutive blocks of words, of shape (words, max_width, out_features). The values of spans
+        that end past the document have no meaning.
         """
         start_weight, end_weight, head_weight, width_weight = linear.weight.split(
-            self._sizes, dim=1
+            self._sizes_of_parts, dim=1
         )
         # Shape of starts: (time, out_features); of ends and heads: (time, max_width, out_features)
         starts = functional.linear(encoded, start_weight, linear.bias)
@@ -126,15 +138,24 @@ class SpanEncoder(nn.Module):
             yield starts[block].unsqueeze(1) + ends[block] + projected_heads + projected_widths
 
     def _head_weights(self, encoded: Tensor) -> Tensor:
-        """Returns the weights of the words of each span, of shape (time, max_width, max_width)."""
-        logits = shift_to_ends(self.head_attention(encoded).squeeze(1), self._max_width)
+        """
+        Returns the attention of each span to its words, of shape (time, widths, words): the first
+        word of the span, its width, and the word, counted from the first. Words behind the span
+        have weight 0.
+        """
+        logits_of_words = self.head_attention(encoded).squeeze(1)  # Shape: (time,)
+        # The logits of the words from each first word on. Shape: (time, words)
+        logits = shift_to_ends(logits_of_words, self._max_width)
         square = torch.ones(self._max_width, self._max_width, device=logits.device)
-        inside = square.tril().bool()  # Shape: (widths, words): which words a span of a width has
+        inside = square.tril().bool()  # Shape: (widths, words): width 0 has word 0, 1 has 0 and 1
         return logits.unsqueeze(1).masked_fill(~inside, float("-inf")).softmax(dim=-1)
 
 
 def further_layers(hidden_dim: int, dropout: float) -> nn.Sequential:
-    """Returns the layers of a scorer after its first linear layer, up to the score."""
+    """
+    Returns the layers of a scorer after its first linear layer: they compute a score, of shape
+    (..., 1), from its output, of shape (..., hidden_dim).
+    """
     return nn.Sequential(
         nn.ReLU(),
         Dropout(dropout),
@@ -155,12 +176,12 @@ def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool) -> Sp
     `scores` and `valid` (which spans exist) have the shape (time, max_width).
     """
     max_width = scores.size(1)
-    possible = scores.masked_fill(~valid, float("-inf"))
-    best_first = possible.flatten().argsort(descending=True, stable=True)
-    is_valid = valid.flatten()[best_first]
+    # Indices of spans in the flattened scores, by their first word and then by their width.
+    best_first = scores.flatten().argsort(descending=True, stable=True)
+    valid_best_first = best_first[valid.flatten()[best_first]]
     selected: list[int] = []
-    longest = _LongestSpans()
-    for index in best_first[is_valid].tolist():
+    longest = _LongestSpans()  # of those that are selected
+    for index in valid_best_first.tolist():
         if len(selected) == count:
             break
         start, width = divmod(index, max_width)
@@ -191,8 +212,10 @@ class _LongestSpans:
 
     def cross(self, start: int, end: int) -> bool:
         """Returns whether one of the spans crosses the one from `start` to `end`, its last word."""
-        inner_starts = range(start + 1, end + 1)
-        if any(self._last_words.get(word, end) > end for word in inner_starts):
-            return True
-        inner_ends = range(start, end)
-        return any(self._first_words.get(word, start) < start for word in inner_ends)
+        for inner_start in range(start + 1, end + 1):
+            if self._last_words.get(inner_start, end) > end:  # begins inside, ends behind
+                return True
+        for inner_end in range(start, end):
+            if self._first_words.get(inner_end, start) < start:  # begins before, ends inside
+                return True
+        return False

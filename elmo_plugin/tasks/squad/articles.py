@@ -17,7 +17,7 @@ _FORM = (
     '[{"id": …, "question": …, "answers": [{"text": …, "answer_start": …}]}]}]}]}, and `elmo '
     "import squad` makes such a file of other forms"
 )
-_KINDS = {list: "a list", str: "text", int: "a number", str | int: "text or a number"}
+_NAMES_OF_KINDS = {list: "a list", str: "text", int: "a number", str | int: "text or a number"}
 
 
 class Answer(NamedTuple):
@@ -50,30 +50,31 @@ def read_squad(path: str | os.PathLike[str]) -> Iterator[Paragraph]:
 
 def parse_squad(lines: Iterable[Line]) -> Iterator[Paragraph]:
     """
-    Parses the JSON of SQuAD 1.1: articles, their paragraphs, and questions with any answers.
+    Yields the paragraphs of all articles in the JSON of SQuAD 1.1, each with its questions. A
+    question of a file to predict need not have answers.
 
     Raises `ConfigurationError`, naming the file and, if known, the article, the paragraph and the
     question, if the file has another shape, something is blank, an answer is not at its place, or a
     question is unanswerable or has the id of an earlier one.
     """
     lines = list(lines)
-    if not lines:
+    if not lines:  # nothing to parse, and no file to name in an error
         return
-    file = lines[0].file
+    file = lines[0].file  # every line names its file
     try:
         content = parse_json("".join(line.text for line in lines), file)
     except BiLmError as error:
         raise ConfigurationError(f"{error}; {_FORM}") from None
-    ids: set[str] = set()
-    for number, article in enumerate(_get(content, "data", list, file), start=1):
-        place = f"{file}, {_article_name(article, number)}"
+    seen_ids: set[str] = set()  # of the questions of the file
+    for article_number, article in enumerate(_get(content, "data", list, file), start=1):
+        place = f"{file}, {_article_name(article, article_number)}"
         paragraphs = _get(article, "paragraphs", list, place)
         for paragraph_number, paragraph in enumerate(paragraphs, start=1):
-            yield _parse_paragraph(paragraph, f"{place}, paragraph {paragraph_number}", ids)
+            yield _parse_paragraph(paragraph, f"{place}, paragraph {paragraph_number}", seen_ids)
 
 
 def _article_name(article: Any, number: int) -> str:
-    """Returns the title of an article, or its number if it has none."""
+    """Returns the title of an article, or "article 1" with its number if it lacks one."""
     title = None
     if isinstance(article, dict):
         title = article.get("title")
@@ -82,28 +83,33 @@ def _article_name(article: Any, number: int) -> str:
     return f"article {number}"
 
 
-def _parse_paragraph(paragraph: Any, place: str, ids: set[str]) -> Paragraph:
-    """Parses a paragraph, and adds the ids of its questions to those before."""
+def _parse_paragraph(paragraph: Any, place: str, seen_ids: set[str]) -> Paragraph:
+    """
+    Parses a paragraph with its questions. Their ids must not be among `seen_ids`, and are added to
+    them.
+    """
     text = _get(paragraph, "context", str, place)
     if is_blank(text):
         raise ConfigurationError(f"{place}: the paragraph is blank; {_FORM}")
     questions = []
     for item in _get(paragraph, "qas", list, place):
         question = _parse_question(item, text, place)
-        if str(question.id) in ids:
+        if str(question.id) in seen_ids:
             raise ConfigurationError(
                 f"{place}, question {question.id}: an earlier question has the same id; {_FORM}"
             )
-        ids.add(str(question.id))
+        seen_ids.add(str(question.id))
         questions.append(question)
     return Paragraph(place, text, questions)
 
 
 def _parse_question(item: Any, paragraph: str, place: str) -> Question:
-    """Parses a question, and compares its answers with the text of the paragraph."""
+    """
+    Parses a question with its answers, if it has any. They must be in the text of the paragraph.
+    """
     identifier = _get(item, "id", str | int, place)
     place = f"{place}, question {identifier}"
-    if item.get("is_impossible"):
+    if item.get("is_impossible"):  # as in SQuAD 2.0
         raise ConfigurationError(
             f"{place}: is_impossible is {json.dumps(item['is_impossible'])}, but SQuAD 1.1 has no "
             f"unanswerable questions; {_FORM}, without them"
@@ -139,7 +145,7 @@ def is_blank(text: str) -> bool:
 def _get(parent: Any, key: str, kind: Any, place: str) -> Any:
     """
     Returns the value of a key. Raises `ConfigurationError` if the parent is not an object, or the
-    value is not of this kind, a key of `_KINDS`.
+    value is not of this kind, a key of `_NAMES_OF_KINDS`.
     """
     if not isinstance(parent, dict):
         raise _unexpected(parent, key, kind, place)
@@ -154,5 +160,5 @@ def _unexpected(found: Any, key: str, kind: Any, place: str) -> ConfigurationErr
     """Returns the error for something else in place of a key's value."""
     shown = json.dumps(found, ensure_ascii=False)
     return ConfigurationError(
-        f'{place}: expected {_KINDS[kind]} as "{key}", got {shown:.60}; {_FORM}'
+        f'{place}: expected {_NAMES_OF_KINDS[kind]} as "{key}", got {shown:.60}; {_FORM}'
     )

@@ -19,11 +19,14 @@ class TrilinearSimilarity(nn.Module):
         super().__init__()
         self.first_projection = nn.Linear(dim, 1, bias=False)
         self.second_projection = nn.Linear(dim, 1, bias=False)
-        # The initial values have the range of a linear layer's.
+        # Initialized like the two projections, from a uniform distribution.
         self.product_weight = nn.Parameter(torch.empty(dim).uniform_(-(dim**-0.5), dim**-0.5))
 
     def forward(self, first: Tensor, second: Tensor) -> Tensor:
-        """Returns the similarity of each pair, of shape (batch, first, second)."""
+        """
+        Returns the similarity of each pair of vectors, of shape (batch, first, second), from shapes
+        (batch, first, dim) and (batch, second, dim).
+        """
         products = (first * self.product_weight) @ second.transpose(1, 2)
         of_first = self.first_projection(first)  # Shape: (batch, first, 1)
         of_second = self.second_projection(second).transpose(1, 2)  # Shape: (batch, 1, second)
@@ -50,15 +53,17 @@ class TrilinearBiattention(nn.Module):
         Returns, for each word x of the paragraph, [x ; q ; x * q ; x * p], of shape (batch,
         paragraph, 4 * dim), where q is the attended part of the question, and p the mean of the
         words of the paragraph, weighted by their similarity to the most similar word of the
-        question.
+        question: p is the same for all words.
         """
         similarity = self.similarity(paragraph, question)  # Shape: (batch, paragraph, question)
-        attended = masked_attention(similarity, question, question_mask)
+        # Shape of q_of_words: (batch, paragraph, dim)
+        q_of_words = masked_attention(similarity, question, question_mask)
+        # Padding of the question is the most similar word of none.
         lowest = torch.finfo(similarity.dtype).min
         similarity = similarity.masked_fill(~question_mask.unsqueeze(1), lowest)
         best = similarity.max(dim=2).values.unsqueeze(1)  # Shape: (batch, 1, paragraph)
-        back = masked_attention(best, paragraph, paragraph_mask)  # Shape: (batch, 1, dim)
-        return torch.cat([paragraph, attended, paragraph * attended, paragraph * back], dim=-1)
+        p = masked_attention(best, paragraph, paragraph_mask)  # Shape: (batch, 1, dim)
+        return torch.cat([paragraph, q_of_words, paragraph * q_of_words, paragraph * p], dim=-1)
 
 
 class TrilinearSelfAttention(nn.Module):
@@ -71,18 +76,20 @@ class TrilinearSelfAttention(nn.Module):
     def __init__(self, dim: int) -> None:
         super().__init__()
         self.similarity = TrilinearSimilarity(dim)
+        # The logit of nothing, with its first value in their code.
         self.nothing = nn.Parameter(torch.tensor(-1.0))
 
     def forward(self, words: Tensor, mask: BoolTensor) -> Tensor:
         """
-        Returns [x ; a ; x * a], of shape (batch, time, 3 * dim), for each word x and the part a of
-        the text that it attends to. A single word attends to nothing.
+        Returns [x ; a ; x * a], of shape (batch, time, 3 * dim), for each word x and the mean a of
+        the words that it attends to. The only word of a text attends to nothing.
         """
         itself = torch.eye(mask.size(1), dtype=torch.bool, device=mask.device)
         others = mask.unsqueeze(1) & ~itself  # Shape: (batch, time, time)
         similarity = self.similarity(words, words).masked_fill(~others, -torch.inf)
         nothing = self.nothing.to(similarity.dtype).expand(*mask.shape, 1)
         weights = torch.cat([similarity, nothing], dim=-1).softmax(dim=-1)
-        weights = weights[..., :-1]  # Shape: (batch, time, time), as nothing is a vector of zeros
-        attended = weights @ words  # Shape: (batch, time, dim)
+        # Nothing is a vector of zeros, so its weight is left out of the sum.
+        weights_of_words = weights[..., :-1]  # Shape: (batch, time, time)
+        attended = weights_of_words @ words  # Shape: (batch, time, dim)
         return torch.cat([words, attended, words * attended], dim=-1)

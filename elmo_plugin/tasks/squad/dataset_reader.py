@@ -22,14 +22,17 @@ _MOST_IDS = 10  # how many of the skipped questions the log names
 
 
 class TokenizedParagraph(NamedTuple):
-    """A paragraph, its words, and the start and end of each in its text."""
+    """A paragraph, its words, and the first character of each word and the one after its last."""
 
     text: str
     tokens: list[Token]
     places: list[tuple[int, int]]
 
     def characters(self, first: int, last: int) -> tuple[int, int]:
-        """Returns start and end of the words from `first` to `last`."""
+        """
+        Returns the start and the end in the text of the words from the index `first` to `last`,
+        included.
+        """
         start, _ = self.places[first]
         _, end = self.places[last]
         return start, end
@@ -81,7 +84,8 @@ class SquadReader(TaskDatasetReader):
 
     @overrides
     def read_lines(self, file_path: str) -> Iterable[Line]:
-        return read_text_lines(file_path, keep_marks=True)  # answers count them
+        # The places of answers count byte order marks as characters.
+        return read_text_lines(file_path, keep_marks=True)
 
     def read_examples(
         self, lines: Iterable[Line]
@@ -90,7 +94,7 @@ class SquadReader(TaskDatasetReader):
         Yields each question with its paragraph and the words of the question. Questions about
         paragraphs that are too long are left out, and logged.
         """
-        too_long: list[str] = []
+        skipped_ids: list[str] = []
         # Either all questions of a file have answers, or none has, as in a file to predict: a loss
         # needs them all. `None`: the first question decides.
         has_answers: bool | None = None
@@ -100,32 +104,35 @@ class SquadReader(TaskDatasetReader):
             with _errors_begin_with(paragraph.location):
                 tokenized = self.tokenize(paragraph.text)
             if self._is_too_long(tokenized):
-                too_long += [str(question.id) for question in paragraph.questions]
+                skipped_ids += [str(question.id) for question in paragraph.questions]
                 continue
             for question in paragraph.questions:
                 if has_answers is None:
                     has_answers = bool(question.answers)
                 with _errors_begin_with(f"{paragraph.location}, question {question.id}"):
                     _check_answers(tokenized, question, has_answers)
-                    words = self._split(question.text, "question")
+                    words = self._split(question.text, name="question")
                 yield tokenized, question, words
-        if too_long:
+        if skipped_ids:
             logger.info(
                 "left out %d questions about paragraphs of more than %s words: %s",
-                len(too_long),
+                len(skipped_ids),
                 self._max_paragraph_words,
-                ", ".join(too_long[:_MOST_IDS]),
+                ", ".join(skipped_ids[:_MOST_IDS]),
             )
 
     def _is_too_long(self, paragraph: TokenizedParagraph) -> bool:
-        """Returns whether a paragraph is to be skipped."""
+        """Returns whether a paragraph has more than `max_paragraph_words`, if these are limited."""
         if self._max_paragraph_words is None:
             return False
         return len(paragraph.tokens) > self._max_paragraph_words
 
     def tokenize(self, paragraph: str) -> TokenizedParagraph:
-        """Splits a paragraph into words (at least one), with their places."""
-        tokens = self._split(paragraph, "paragraph")
+        """
+        Splits a paragraph into words. Raises `ConfigurationError` if there are none, or the
+        tokenizer does not set their places.
+        """
+        tokens = self._split(paragraph, name="paragraph")
         places = []
         for token in tokens:
             if token.idx is None:
@@ -135,11 +142,14 @@ class SquadReader(TaskDatasetReader):
             places.append((token.idx, cast(int, token.idx_end)))
         return TokenizedParagraph(paragraph, tokens, places)
 
-    def _split(self, text: str, what: str) -> list[Token]:
-        """Splits a text into words. Raises `ConfigurationError` if there are none."""
+    def _split(self, text: str, name: str) -> list[Token]:
+        """
+        Splits a text into words. Raises `ConfigurationError` if there are none; the message calls
+        the text by its `name`, "paragraph" or "question".
+        """
         words = self.tokenizer.tokenize(text)
         if not words:
-            raise ConfigurationError(f"no words in the {what} {text!r}")
+            raise ConfigurationError(f"no words in the {name} {text!r}")
         return words
 
     def text_to_instance(
@@ -148,10 +158,11 @@ class SquadReader(TaskDatasetReader):
         """
         Makes an instance with the fields `paragraph`, `question`, `metadata` (the
         `TokenizedParagraph`, the `Question` and its `words`) and, if there are answers, `answers`,
-        the spans of their words.
+        the spans of their words. Splits the question into words if they are not given.
         """
         text = TextField(paragraph.tokens)
-        words = words or self._split(question.text, "question")
+        if words is None:
+            words = self._split(question.text, name="question")
         fields: dict[str, Field] = {
             "paragraph": text,
             "question": TextField(words),
@@ -161,7 +172,8 @@ class SquadReader(TaskDatasetReader):
         }
         if question.answers:
             spans = [answer_words(paragraph, answer) for answer in question.answers]
-            distinct = dict.fromkeys(spans)  # in their order
+            # Without repetitions, in their order: a model may be trained on the first.
+            distinct = dict.fromkeys(spans)
             fields["answers"] = ListField(
                 [SpanField(first, last, text) for first, last in distinct]
             )
@@ -170,7 +182,7 @@ class SquadReader(TaskDatasetReader):
 
 @contextmanager
 def _errors_begin_with(location: str) -> Iterator[None]:
-    """Puts a location before the message of any `ConfigurationError` of the block."""
+    """Puts the location before the message of a `ConfigurationError` in a `with` block."""
     try:
         yield
     except ConfigurationError as error:
@@ -179,8 +191,8 @@ def _errors_begin_with(location: str) -> Iterator[None]:
 
 def _check_answers(paragraph: TokenizedParagraph, question: Question, answered: bool) -> None:
     """
-    Raises `ConfigurationError` if a question lacks an answer but should be `answered`, or the
-    reverse, or if an answer touches no word.
+    Raises `ConfigurationError` if a question lacks an answer, but should be `answered` as the other
+    questions of the file, if it has one, but should not, or if an answer touches no word.
     """
     if answered and not question.answers:
         raise ConfigurationError(
@@ -189,20 +201,19 @@ def _check_answers(paragraph: TokenizedParagraph, question: Question, answered: 
     if question.answers and not answered:
         raise ConfigurationError("got an answer, but the first question of the file has none")
     for answer in question.answers:
-        answer_words(paragraph, answer)
+        answer_words(paragraph, answer)  # only for its error
 
 
 def answer_words(paragraph: TokenizedParagraph, answer: Answer) -> tuple[int, int]:
     """
-    Returns the first and the last word that an answer touches. Raises `ConfigurationError` if it
-    touches none.
+    Returns the indices of the first and the last word that an answer touches, with at least one
+    character. Raises `ConfigurationError` if it touches none.
     """
-    end = answer.start + len(answer.text)
-    touched = [
-        index
-        for index, (first, last) in enumerate(paragraph.places)
-        if first < end and answer.start < last
-    ]
+    answer_end = answer.start + len(answer.text)
+    touched = []
+    for index, (word_start, word_end) in enumerate(paragraph.places):
+        if word_start < answer_end and answer.start < word_end:
+            touched.append(index)
     if not touched:
         raise ConfigurationError(
             f"the answer {answer.text!r} at {answer.start} does not match any words"

@@ -22,7 +22,8 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 def normalize(answer: str) -> str:
     """
-    Returns an answer in lower case, without ASCII punctuation and articles, and with single spaces.
+    Returns an answer in lower case, without ASCII punctuation and the articles "a", "an" and "the",
+    and with single spaces between words.
     """
     words = _ARTICLES.sub(" ", answer.lower().translate(_PUNCTUATION))
     return " ".join(words.split())
@@ -34,15 +35,18 @@ def exact_match(predicted: str, answers: Iterable[str]) -> bool:
 
 
 def f1(predicted: str, answers: Iterable[str]) -> float:
-    """Returns the best F1 of the words of an answer with a correct answer, after `normalize`."""
+    """
+    Returns the F1 of the words of an answer, after `normalize`, with the correct answer for which
+    it is highest.
+    """
     predicted_words = normalize(predicted).split()
-    return max(_f1(predicted_words, normalize(answer).split()) for answer in answers)
+    return max(_f1_of_words(predicted_words, normalize(answer).split()) for answer in answers)
 
 
-def _f1(predicted: list[str], answer: list[str]) -> float:
-    """Returns the F1 of the words of an answer; a word may be common several times."""
-    in_both = Counter(predicted) & Counter(answer)
-    return precision_recall_f1(in_both.total(), len(predicted), len(answer)).f1
+def _f1_of_words(predicted: list[str], correct: list[str]) -> float:
+    """Returns the F1 of predicted words. A word counts as often as both lists have it."""
+    in_both = Counter(predicted) & Counter(correct)
+    return precision_recall_f1(in_both.total(), len(predicted), len(correct)).f1
 
 
 @Metric.register("squad_em_and_f1")
@@ -56,8 +60,8 @@ class SquadEmAndF1(CountingMetric):
 
     def __call__(self, predicted: str | None, answers: Iterable[str]) -> None:  # type: ignore[override]
         """
-        Adds one question by its predicted answer, `None` without a prediction, and the correct
-        ones.
+        Adds one question by its predicted answer and the correct ones. A question without a
+        prediction, `None`, counts as wrong and as missing.
         """
         answers = list(answers)
         sums = self.counts["questions"]
@@ -69,7 +73,7 @@ class SquadEmAndF1(CountingMetric):
         sums["f1"] += f1(predicted, answers)
 
     def percentages(self) -> dict[str, float]:
-        """Returns `exact_match` and `f1` in percent, as the official script sums them up."""
+        """Returns `exact_match` and `f1`, their means over all questions, in percent."""
         sums = self.counts["questions"]
         return {
             "exact_match": ratio(100.0 * sums["exact_match"], sums["total"]),
@@ -85,9 +89,10 @@ class SquadEmAndF1(CountingMetric):
 
 def score_squad(paragraphs: Iterable[Paragraph], predictions: Mapping[str, str]) -> dict[str, Any]:
     """
-    Scores the answer to each question, by its id, against the questions of paragraphs. As in the
-    official script, a question without a prediction scores nothing. Returns `exact_match`, `f1`,
-    `total` and `missing`.
+    Scores predicted answers, by the ids of their questions, against the correct answers to all
+    questions of the paragraphs. As in the official script, a question without a prediction counts
+    as wrong. Returns `exact_match` and `f1` in percent, and the numbers of questions in all,
+    `total`, and without a prediction, `missing`.
 
     Raises `ConfigurationError` for a question without a correct answer.
     """
@@ -112,7 +117,7 @@ def read_predictions(path: str) -> Mapping[str, str]:
     # An answer may contain byte order marks, as its passage does.
     text = "".join(line.text for line in read_text_lines(path, keep_marks=True))
     with as_configuration_error():
-        predictions = parse_json(text, path)
+        predictions = parse_json(text, path)  # an error names the file
     if not isinstance(predictions, dict):
         raise ConfigurationError(
             f"{path}: expected a JSON object with the answer to each question, by its id"

@@ -124,6 +124,7 @@ class SquadBidafSelfAttention(TaskModel):
         self.attention_projection = attention_projection.construct(input_dim=attended_dim)
         dim = self.attention_projection.get_output_dim()
         self.residual_block = None
+        # Both are given, or neither; both are checked for mypy.
         if self_attention_encoder is not None and self_attention_projection is not None:
             encoder = construct_encoder(self_attention_encoder, dim)
             self.residual_block = ResidualSelfAttention(encoder, self_attention_projection, dropout)
@@ -152,6 +153,7 @@ class SquadBidafSelfAttention(TaskModel):
         time).
         """
         # `p` is for the words of the paragraph, and `q` for the words of the question.
+        # A paragraph with several questions in the batch is encoded once.
         distinct = _distinct([item["paragraph"].text for item in metadata])
         paragraphs = take_rows(paragraph, distinct.first_rows)
         (p, p_mask), (q, q_mask) = self.contextual_encoder.encode_together([paragraphs, question])
@@ -184,17 +186,19 @@ class SquadBidafSelfAttention(TaskModel):
         **_: Any,
     ) -> dict[str, Any]:
         """
-        Returns the `id` and the `paragraph` of each question; except in training, the best `spans`;
-        and, if the batch has the first and the last word of each answer, of shape (batch, answers,
-        2), padded by -1, `loss`. `metadata` has the `TokenizedParagraph` and the `Question` of
-        each.
+        Returns the `id` and the `paragraph` of each question; except in training, its best `spans`;
+        and, if the batch has `answers`, `loss`. The answers are the first and the last word of
+        each, of shape (batch, answers, 2), padded by -1. `metadata` has the `TokenizedParagraph`
+        and the `Question` of each question.
         """
         output: dict[str, Any] = {
             "id": [item["question"].id for item in metadata],
             "paragraph": [item["paragraph"] for item in metadata],
         }
         if not self.training:
-            max_words = self._max_answer_words or logits.mask.size(1)
+            max_words = self._max_answer_words
+            if max_words is None:
+                max_words = logits.mask.size(1)  # the words of the longest paragraph
             output["spans"] = best_answers(logits, max_words, count=5)
         if answers is not None:
             trained_on: Tensor = answers
@@ -254,28 +258,28 @@ class ResidualSelfAttention(nn.Module):
 
 def words_in_question(paragraph: list[Token], question: list[Token]) -> Tensor:
     """
-    Returns, for each word of a paragraph, 1 or 0 for whether it is in the question, in upper or
-    lower case, and 1 or 0 for whether a word with the same stem is, like "closed" and "closing".
-    Shape: (time, 2).
+    Returns two marks of each word of a paragraph, of shape (time, 2): 1 if the question has this
+    word, in upper or lower case, and 1 if it has a word with the same stem, as for "closed" and
+    "closing"; else 0.
     """
-    asked = {word.ensure_text().lower() for word in question}
-    stems = {_stem(word) for word in asked}
+    question_words = {token.ensure_text().lower() for token in question}
+    question_stems = {_stem(word) for word in question_words}
     marks = []
     for token in paragraph:
         word = token.ensure_text().lower()
-        marks.append((word in asked, _stem(word) in stems))
+        marks.append([word in question_words, _stem(word) in question_stems])
     return torch.tensor(marks).float()
 
 
 class DistinctTexts(NamedTuple):
-    """Texts without repetitions: the first row of each, and for each row, which of them it has."""
+    """The texts of a batch without repetitions, by rows of the batch."""
 
-    first_rows: list[int]
-    indices: list[int]
+    first_rows: list[int]  # for each distinct text, the first row that has it
+    indices: list[int]  # for each row, the index of its text in `first_rows`
 
 
 def _distinct(texts: Sequence[str]) -> DistinctTexts:
-    """Finds the rows of a batch that have the same text."""
+    """Finds the distinct texts of a batch; `texts` has the text of each row."""
     distinct = list(dict.fromkeys(texts))
     return DistinctTexts(
         first_rows=[texts.index(text) for text in distinct],
@@ -284,7 +288,7 @@ def _distinct(texts: Sequence[str]) -> DistinctTexts:
 
 
 def _describe(paragraph: TokenizedParagraph, span: AnswerSpan) -> dict[str, Any]:
-    """Returns an answer as JSON has it: its text, its characters and its probability."""
+    """Returns an answer as in a prediction: its text, its start and end, and its probability."""
     start, end = paragraph.characters(span.first, span.last)
     return {
         "text": paragraph.text[start:end],
@@ -322,5 +326,5 @@ class SquadPredictor(TaskPredictor):
         question = text_from_json(json_dict, ["question"], self.name)
         paragraph = reader.tokenize(passage)
         return reader.text_to_instance(
-            paragraph, Question(json_dict.get("id", ""), question, answers=[])
+            paragraph, Question(id=json_dict.get("id", ""), text=question, answers=[])
         )

@@ -18,7 +18,10 @@ class BoundaryLogits(NamedTuple):
     mask: BoolTensor
 
     def log_probabilities(self) -> tuple[Tensor, Tensor]:
-        """Returns the logarithms of the probabilities of start and end, -inf at padding."""
+        """
+        Returns the logarithms of the probabilities of each word as the first and as the last one,
+        two tensors of shape (batch, time), with -inf at padding.
+        """
         start = self.start.masked_fill(~self.mask, float("-inf"))
         end = self.end.masked_fill(~self.mask, float("-inf"))
         return start.log_softmax(dim=1), end.log_softmax(dim=1)
@@ -34,16 +37,16 @@ class AnswerSpan(NamedTuple):
 
 def best_answers(logits: BoundaryLogits, max_words: int, count: int) -> list[list[AnswerSpan]]:
     """
-    Returns the `count` most probable answers of at most `max_words` to each question, the best
-    first.
+    Returns, for each question, the `count` most probable answers of at most `max_words`, the best
+    first; fewer if the paragraph has fewer spans.
     """
     start, end = logits.log_probabilities()
-    # The width of an answer is its number of words, less one.
-    widths = min(max_words, start.size(1))  # how many of them there are
-    padded = functional.pad(end, (0, widths - 1), value=float("-inf"))
+    # The width of an answer is its number of words, less one: from 0 to before `num_widths`.
+    num_widths = min(max_words, start.size(1))
+    padded = functional.pad(end, (0, num_widths - 1), value=float("-inf"))
     # The last words of the answers that begin at each word, by their widths.
-    ends = padded.unfold(1, widths, 1)  # Shape: (batch, time, widths)
-    scores = (start.unsqueeze(2) + ends).flatten(1)  # Shape: (batch, time * widths)
+    ends = padded.unfold(1, num_widths, 1)  # Shape: (batch, time, num_widths)
+    scores = (start.unsqueeze(2) + ends).flatten(1)  # Shape: (batch, time * num_widths)
     best, indices = scores.topk(min(count, scores.size(1)), dim=1)  # Shapes: (batch, count)
     answers = []
     for scores_of_question, indices_of_question in zip(
@@ -51,7 +54,7 @@ def best_answers(logits: BoundaryLogits, max_words: int, count: int) -> list[lis
     ):
         spans = []
         for score, index in zip(scores_of_question, indices_of_question, strict=True):
-            first, width = divmod(index, widths)
+            first, width = divmod(index, num_widths)
             if score > -math.inf:  # else it ends in padding
                 spans.append(AnswerSpan(first, first + width, math.exp(score)))
         answers.append(spans)
@@ -67,9 +70,9 @@ def span_loss(logits: BoundaryLogits, answers: Tensor) -> Tensor:
     start, end = logits.log_probabilities()
     is_answer = answers[..., 0] >= 0  # Shape: (batch, answers)
     first, last = answers.clamp(min=0).unbind(dim=2)  # Shapes: (batch, answers)
-    likelihood = start.gather(1, first) + end.gather(1, last)  # Shape: (batch, answers)
-    likelihood = likelihood.masked_fill(~is_answer, float("-inf"))
-    return -likelihood.logsumexp(dim=1).mean()
+    log_probabilities = start.gather(1, first) + end.gather(1, last)  # Shape: (batch, answers)
+    log_probabilities = log_probabilities.masked_fill(~is_answer, float("-inf"))
+    return -log_probabilities.logsumexp(dim=1).mean()
 
 
 def average_boundary_logits(members: list[BoundaryLogits]) -> BoundaryLogits:

@@ -48,7 +48,7 @@ class SrlSentenceReader(TaskDatasetReader):
         self._verbs_only = verbs_only
 
     def read_sentences(self, lines: Iterable[Line]) -> Iterator[SrlSentence]:
-        """Yields the sentences of a file, with the predicates that count."""
+        """Yields the sentences of a file; with `verbs_only`, without their other predicates."""
         for sentence in parse_conll2012(lines):
             predicates = sentence.predicates
             if self._verbs_only:
@@ -73,7 +73,8 @@ class SrlReader(SrlSentenceReader):
         self, lines: Iterable[Line]
     ) -> Iterator[tuple[list[Token], int, list[str], str]]:
         """
-        Yields, for each predicate, the words of its sentence, its index, the tags and its lemma.
+        Yields, for each predicate, the arguments of `text_to_instance`: the words of its sentence,
+        its index among them, the BIO tags of its arguments, and its lemma.
         """
         for sentence in self.read_sentences(lines):
             tokens = [Token(word) for word in sentence.words]
@@ -89,7 +90,7 @@ class SrlReader(SrlSentenceReader):
         lemma: str | None = None,
     ) -> Instance:
         """
-        Makes an instance of the predicate at an index of a sentence, with the fields `tokens`,
+        Makes an instance of a predicate, given as the index of a word, with the fields `tokens`,
         `words` (as strings), `predicate`, `frame` (metadata: the `predicate`, its `lemma`, by
         default its word, and the correct `tags`) and, if there are BIO tags, `tags`.
         """

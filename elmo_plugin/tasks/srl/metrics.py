@@ -22,20 +22,21 @@ Pieces = tuple[tuple[int, int], ...]  # start and end of each part of an argumen
 
 def join_continuations(arguments: Iterable[Span]) -> list[tuple[str, Pieces]]:
     """
-    Joins each `C-ARG0` to the last `ARG0` before it. A `C-ARG0` without one is an `ARG0`. Returns
-    the role and the pieces of each argument of a predicate.
+    Joins the continuations of a predicate's arguments to them: each `C-ARG0` to the last `ARG0`
+    before it. A `C-ARG0` without one becomes an `ARG0`. Returns the role and the pieces of each
+    argument.
     """
     joined: list[tuple[str, list[tuple[int, int]]]] = []
     pieces_of_last: dict[str, list[tuple[int, int]]] = {}  # of the last argument of each role
-    for start, end, role in sorted(arguments):
-        whole = role.removeprefix("C-")
-        is_continuation = whole != role and whole in pieces_of_last
+    for start, end, label in sorted(arguments):
+        role = label.removeprefix("C-")
+        is_continuation = label != role and role in pieces_of_last
         if is_continuation:
-            pieces_of_last[whole].append((start, end))
+            pieces_of_last[role].append((start, end))
         else:
             pieces = [(start, end)]  # the one list of both, so that later pieces are added to both
-            pieces_of_last[whole] = pieces
-            joined.append((whole, pieces))
+            pieces_of_last[role] = pieces
+            joined.append((role, pieces))
     return [(role, tuple(pieces)) for role, pieces in joined]
 
 
@@ -54,14 +55,19 @@ class SrlF1(SpanF1):
     def __call__(  # type: ignore[override]
         self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]
     ) -> None:
-        """Adds predicates, each with its predicted and its gold BIO tags."""
+        """
+        Adds predicates, each with the predicted and the gold BIO tags of the words of its sentence.
+        """
         for tags, gold_tags in zip(predicted, gold, strict=True):
             if len(tags) != len(gold_tags):
                 raise ValueError(f"srl_f1: expected {len(gold_tags)} tags, got {len(tags)}")
-            self.add(tags_to_spans(gold_tags), tags_to_spans(tags))
+            self.add(gold=tags_to_spans(gold_tags), predicted=tags_to_spans(tags))
 
     def add(self, gold: Iterable[Span], predicted: Iterable[Span]) -> None:
-        """Counts the arguments of one predicate."""
+        """
+        Adds one predicate with its arguments. A predicted argument is correct if a gold one has the
+        same role and the same pieces.
+        """
         gold_arguments = set(join_continuations(gold))
         predicted_arguments = set(join_continuations(predicted))
         correct_arguments = gold_arguments & predicted_arguments
@@ -80,10 +86,11 @@ class SrlF1(SpanF1):
 
 def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dict[str, Any]:
     """
-    Scores the propositions of a system against the gold propositions of the same sentences. As in
-    srl-eval.pl, predicates that are not in the gold sentences are skipped with a warning. If the
-    system misses a predicate, or gives it another lemma, all its arguments count as missed, with a
-    warning. Returns the counts and percentages of "Overall" and of each role.
+    Scores the propositions of a system (its predicates with their arguments) against the gold
+    propositions of the same sentences. As in srl-eval.pl, predicates that are not in the gold
+    sentences are skipped with a warning. If the system misses a predicate, or gives it another
+    lemma, all its arguments count as missed, with a warning. Returns the counts and percentages of
+    "Overall" and of each role.
 
     Raises `ConfigurationError`, naming file and line, if the sentences differ.
     """
@@ -95,7 +102,7 @@ def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dic
         if system_sentence is None:
             raise _missing(gold_sentence, number, "the output of the system")
         _add_sentence(metric, gold_sentence, system_sentence)
-    figures = metric.figures(100)
+    percentages = metric.figures(scale=100)
     scores = {}
     for role, numbers in metric.span_counts().items():
         name = role
@@ -106,7 +113,7 @@ def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dic
             "excess": numbers.predicted - numbers.correct,
             "missed": numbers.gold - numbers.correct,
         }
-        scores[name] = counts | figures[role].rounded()
+        scores[name] = counts | percentages[role].rounded()
     return scores
 
 
@@ -116,7 +123,11 @@ def _missing(sentence: SrlSentence, number: int, where: str) -> ConfigurationErr
 
 
 def _add_sentence(metric: SrlF1, gold: SrlSentence, system: SrlSentence) -> None:
-    """Counts the arguments of a sentence. Propositions with the same predicate belong together."""
+    """
+    Adds the gold predicates of a sentence to the metric, each with the arguments that the system
+    gives to this predicate. Warns if it gives none, or has other predicates. Raises
+    `ConfigurationError` if the sentences differ in length.
+    """
     if len(gold.words) != len(system.words):
         raise ConfigurationError(
             f"{system.location}: the sentence that begins here has {len(system.words)} words, but "
@@ -126,7 +137,7 @@ def _add_sentence(metric: SrlF1, gold: SrlSentence, system: SrlSentence) -> None
     for predicate in gold.predicates:
         predicted = unmatched.pop(predicate.word, None)
         if predicted is not None and predicted.lemma == predicate.lemma:
-            metric.add(predicate.arguments, predicted.arguments)
+            metric.add(gold=predicate.arguments, predicted=predicted.arguments)
             continue
         found = "no predicate"
         if predicted is not None:
@@ -139,7 +150,7 @@ def _add_sentence(metric: SrlF1, gold: SrlSentence, system: SrlSentence) -> None
             predicate.lemma,
             gold.location,
         )
-        metric.add(predicate.arguments, [])
-    for word, predicate in unmatched.items():
+        metric.add(gold=predicate.arguments, predicted=[])
+    for word, predicate in unmatched.items():  # those that are left
         message = f"{predicate.lemma} is not a predicate in {gold.location}; it is skipped"
         logger.warning("%s, word %d: %s", system.location, word + 1, message)

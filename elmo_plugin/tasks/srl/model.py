@@ -36,7 +36,10 @@ class TagLogits(NamedTuple):
 
 
 def average_tag_logits(logits: Sequence[TagLogits]) -> TagLogits:
-    """Returns logits of the mean of the models' probabilities."""
+    """
+    Returns the mean of several models' probabilities for one batch, as logits. All models have the
+    same mask.
+    """
     mean = average_probabilities([member.logits for member in logits])
     return TagLogits(mean, logits[0].mask)
 
@@ -78,12 +81,14 @@ class SrlHighwayLstm(TaskModel):
     ) -> None:
         super().__init__(vocab, **kwargs)
         self._tags = list(vocab.get_index_to_token_vocabulary("labels").values())
+        # The indicator is 1 at the predicate, and 0 at all other words.
         self.predicate_embedding = nn.Embedding(2, predicate_dim)
         self.contextual_encoder = contextual_encoder.construct(feature_dim=predicate_dim)
         self.tag_projection = nn.Linear(self.contextual_encoder.get_output_dim(), len(self._tags))
         self._transitions: Tensor  # `register_buffer` sets these two
         self._start: Tensor
         transitions, start = bio_transitions(self._tags)
+        # Not in the saved weights, because they follow from the tags.
         self.register_buffer("_transitions", transitions, persistent=False)
         self.register_buffer("_start", start, persistent=False)
         self.metric = SrlF1()
@@ -100,12 +105,16 @@ class SrlHighwayLstm(TaskModel):
     def compute_logits(
         self, tokens: TextFieldTensors, predicate: LongTensor, **_: Any
     ) -> TagLogits:
-        """Returns the logits of the tags, for predicates of shape (batch, 1)."""
+        """
+        Returns the logits of the tags. `predicate` has the index of each sentence's predicate, of
+        shape (batch, 1).
+        """
         time = get_text_field_mask(tokens).size(1)
         words = torch.arange(time, device=predicate.device)
         is_predicate = words == predicate  # Shape: (batch, time)
-        indicators = self.predicate_embedding(is_predicate.long())  # Shape: (batch, time, dim)
-        encoded, mask = self.contextual_encoder(tokens, indicators)  # Shape: (batch, time, dim)
+        # Shape of indicators: (batch, time, predicate_dim); of encoded: (batch, time, dim)
+        indicators = self.predicate_embedding(is_predicate.long())
+        encoded, mask = self.contextual_encoder(tokens, indicators)
         logits = self.tag_projection(encoded)  # Shape: (batch, time, tags)
         return TagLogits(logits, mask)
 
@@ -119,8 +128,9 @@ class SrlHighwayLstm(TaskModel):
     ) -> dict[str, Any]:
         """
         Returns `words`, `predicate` (the index of the word) and `lemma`; except in training, the
-        best `tags`; and, if the batch has the correct tags, of shape (batch, time), `loss`. `frame`
-        is the metadata of `SrlReader.text_to_instance`.
+        best `tags`; and, if the batch has the correct tags, of shape (batch, time), `loss`. A tag
+        that is not in the vocabulary does not add to the loss. `frame` has the metadata of each
+        instance, see `SrlReader.text_to_instance`.
         """
         output: dict[str, Any] = {
             "words": words,
@@ -135,7 +145,7 @@ class SrlHighwayLstm(TaskModel):
             known = logits.mask & self.known_tags(tags, gold_tags)
             output["loss"] = _mean_cross_entropy(logits.logits, tags, known)
             if not self.training:
-                self.metric(output["tags"], gold_tags)
+                self.metric(predicted=output["tags"], gold=gold_tags)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
@@ -149,7 +159,8 @@ class SrlHighwayLstm(TaskModel):
         output_dict["roles"] = []
         output_dict["description"] = []
         for words, tags in zip(output_dict["words"], output_dict["tags"], strict=True):
-            output_dict["roles"].append(describe_spans(tags_to_spans(tags), words, "role"))
+            roles = describe_spans(tags_to_spans(tags), words, label_key="role")
+            output_dict["roles"].append(roles)
             output_dict["description"].append(mark_arguments(words, tags))
         return output_dict
 
@@ -159,24 +170,28 @@ def mark_arguments(words: Sequence[str], tags: Sequence[str]) -> str:
     Returns the words with their arguments in brackets, such as `[ARG0: The judge] [V: ordered] it`.
     """
     parts: list[str] = []
-    done = 0
+    next_word = 0  # the first one that is not in `parts`
     for start, end, role in tags_to_spans(tags):
-        parts.extend(words[done:start])
+        parts.extend(words[next_word:start])
         parts.append(f"[{role}: {' '.join(words[start:end])}]")
-        done = end
-    parts.extend(words[done:])
+        next_word = end
+    parts.extend(words[next_word:])
     return " ".join(parts)
 
 
 def _mean_cross_entropy(logits: Tensor, tags: LongTensor, known: Tensor) -> Tensor:
     """
-    Returns the cross entropy of the known tags: the mean over the words of each sentence that have
-    one, and then over sentences.
+    Returns the cross entropy of the known tags: the mean over the words of each sentence whose tags
+    are known, and then over sentences. `known`, of shape (batch, time), is false at padding and at
+    tags that are not in the vocabulary.
     """
-    known_tags = tags.masked_fill(~known, UNKNOWN_TAG)  # the loss of an unknown tag is 0
+    # `cross_entropy` ignores this index: its loss is 0.
+    known_tags = tags.masked_fill(~known, UNKNOWN_TAG)
+    # Shape of losses: (batch, time)
     losses = functional.cross_entropy(logits.transpose(1, 2), known_tags, reduction="none")
-    of_sentences = losses.sum(dim=1) / known.sum(dim=1).clamp(min=1)  # Shape: (batch,)
-    return of_sentences.mean()
+    num_known = known.sum(dim=1).clamp(min=1)  # without known tags, the mean is 0
+    means = losses.sum(dim=1) / num_known  # Shape: (batch,)
+    return means.mean()
 
 
 @Model.register("srl_predicates")
@@ -203,6 +218,7 @@ class SrlPredicates(TaskModel):
     ) -> None:
         super().__init__(vocab, **kwargs)
         self.contextual_encoder = contextual_encoder
+        # The logits of other words, 0, and of predicates, 1.
         self.tag_projection = nn.Linear(contextual_encoder.get_output_dim(), 2)
         self._accuracy = CategoricalAccuracy()
         self._f1 = F1Measure(positive_label=PREDICATE)
@@ -217,8 +233,8 @@ class SrlPredicates(TaskModel):
         self, logits: TagLogits, words: list[list[str]], tags: LongTensor | None = None, **_: Any
     ) -> dict[str, Any]:
         """
-        Returns `words`, the `probabilities` of each to be a predicate, of shape (batch, time),
-        `mask` and, if the batch has the correct tags, of the same shape, `loss`.
+        Returns `words`, the `probabilities` of each to be a predicate, of shape (batch, time), and
+        their `mask`; and, if the batch has the correct `tags`, of the same shape, `loss`.
         """
         mask = logits.mask
         probabilities = logits.logits.softmax(dim=-1)  # Shape: (batch, time, 2)
@@ -234,7 +250,10 @@ class SrlPredicates(TaskModel):
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """Adds `predicates`, the indices of the words, and removes padding from `probabilities`."""
+        """
+        Adds `predicates`, the indices of words that are more probably predicates than not. Removes
+        padding from `probabilities`, and the `mask`.
+        """
         predicates = []
         probabilities = []
         for row, mask in zip(output_dict["probabilities"], output_dict.pop("mask"), strict=True):
@@ -296,12 +315,12 @@ class SrlPredictor(SentencePredictor):
         **kwargs: Any,
     ) -> None:
         super().__init__(model, dataset_reader, max_words=max_words, **kwargs)
-        if isinstance(predicates, str):
+        if isinstance(predicates, str):  # an archive; its sentences have the same limit
             options: dict[str, Any] = {}
             if max_words is not None:
                 options["max_words"] = max_words
             predicates = Predictor.from_path(predicates, **options)
-        self._tagger = predicates
+        self._tagger = predicates  # a predictor, or `None`
 
     @overrides
     def predict_json(self, inputs: JsonDict) -> JsonDict:
@@ -314,7 +333,7 @@ class SrlPredictor(SentencePredictor):
             self.check_input(each)
         sentences = [words_from_json(json_dict, self._tokenizer, self.name) for json_dict in inputs]
         predicates = self._predicates(inputs, sentences)
-        instances = []
+        instances = []  # one for each predicate, sentence by sentence
         for tokens, indices in zip(sentences, predicates, strict=True):
             for index in indices:
                 instances.append(self._dataset_reader.text_to_instance(tokens, index))
@@ -329,7 +348,9 @@ class SrlPredictor(SentencePredictor):
         return predictions
 
     def _predict_frames(self, instances: list[Instance]) -> Iterator[JsonDict]:
-        """Yields the frame of each instance, in batches of at most `MAX_BATCH_WORDS`."""
+        """
+        Yields the frame of each instance. Predicts them in batches of at most `MAX_BATCH_WORDS`.
+        """
         lengths = [len(instance["tokens"]) for instance in instances]
         for batch in split_by_tokens(lengths, MAX_BATCH_WORDS):
             for output in self.predict_batch_instance(instances[batch]):
@@ -338,7 +359,10 @@ class SrlPredictor(SentencePredictor):
     def _predicates(
         self, inputs: Sequence[JsonDict], sentences: Sequence[list[Token]]
     ) -> list[list[int]]:
-        """Returns the predicates of each input, or lets the tagger find them if it names none."""
+        """
+        Returns the indices of the predicates of each sentence: as its input has them, or as the
+        tagger finds them. The tagger is called once, for all inputs without predicates.
+        """
         without_predicates = []
         for each, words in zip(inputs, sentences, strict=True):
             if "predicates" not in each:
@@ -353,7 +377,10 @@ class SrlPredictor(SentencePredictor):
         return predicates
 
     def _find_predicates(self, inputs: list[JsonDict]) -> list[list[int]]:
-        """Returns the predicates that the tagger finds in each input."""
+        """
+        Returns the indices of the predicates that the tagger finds in each input. Raises
+        `ConfigurationError` if there are inputs, but no tagger, or it does not find predicates.
+        """
         if not inputs:
             return []
         if self._tagger is None:
@@ -362,7 +389,15 @@ class SrlPredictor(SentencePredictor):
                 "the predictor a tagger by predicates (--predicates), an archive such as "
                 "srl_predicates"
             )
-        return [prediction["predicates"] for prediction in self._tagger.predict_batch_json(inputs)]
+        found = []
+        for prediction in self._tagger.predict_batch_json(inputs):
+            if "predicates" not in prediction:
+                raise ConfigurationError(
+                    f"{self.name}: predicates: expected a tagger of predicates, such as "
+                    f"srl_predicates, got one that predicts {', '.join(prediction)}"
+                )
+            found.append(prediction["predicates"])
+        return found
 
     def _checked_predicates(self, inputs: JsonDict, length: int) -> list[int]:
         """
@@ -387,7 +422,7 @@ def _are_indices(values: Any, length: int) -> bool:
 
 
 def _frame(output: JsonDict) -> JsonDict:
-    """Returns the frame of a predicate from the model's output for it."""
+    """Returns the frame of a predicate, as in a prediction, from the model's output for it."""
     index = output["predicate"]
     return {
         "predicate": output["words"][index],

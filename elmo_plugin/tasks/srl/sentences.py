@@ -60,10 +60,13 @@ def parse_conll2012(lines: Iterable[Line]) -> Iterator[SrlSentence]:
 
 
 def sentence_of(words: Sequence[ConllWord]) -> SrlSentence:
-    """Returns the sentence of words with their columns. Raises errors as `parse_conll2012` does."""
-    # The words with a lemma and a frameset.
+    """
+    Makes a sentence of its words with their columns, with a predicate for each column of arguments.
+    Raises `ConfigurationError`, naming file and line, if these columns are malformed, or do not
+    belong to the words with a lemma and a frameset.
+    """
     framed = [index for index, word in enumerate(words) if word.is_predicate]
-    num_columns = len(words[0].frames)  # one for each predicate
+    num_columns = len(words[0].frames)  # all words of a sentence have the same number
     if framed and num_columns == 0:
         raise words[framed[0]].line.error(
             f"expected {len(framed)} columns of arguments in this sentence, one for each lemma "
@@ -73,10 +76,11 @@ def sentence_of(words: Sequence[ConllWord]) -> SrlSentence:
     for number in range(num_columns):
         name = f"column {FIXED_COLUMNS + number + 1}"
         labels = [word.frames[number] for word in words]
-        with locate_label_errors([word.line for word in words], f"{name}: "):
+        with locate_label_errors([word.line for word in words], column=f"{name}: "):
             arguments = parse_labels(labels)
         verb = _find_verb(words, arguments, name)
-        # If their numbers differ, it is not known which word belongs to which column.
+        # If there are more or fewer words with a frameset than columns, it is not known which word
+        # belongs to which column.
         if len(framed) == num_columns:
             _check_place(words, verb, framed[number], name)
         predicates.append(_predicate_at(words, verb.start, arguments))
@@ -84,7 +88,10 @@ def sentence_of(words: Sequence[ConllWord]) -> SrlSentence:
 
 
 def _find_verb(words: Sequence[ConllWord], arguments: Sequence[Span], name: str) -> Span:
-    """Returns the one `V` of a column."""
+    """
+    Returns the one `V` among the arguments in a column, the predicate itself. Raises
+    `ConfigurationError`, with the name of the column, if it is missing or repeated.
+    """
     verbs = [argument for argument in arguments if argument.label == VERB]
     if len(verbs) != 1:
         raise words[0].line.error(
@@ -94,21 +101,24 @@ def _find_verb(words: Sequence[ConllWord], arguments: Sequence[Span], name: str)
     return verbs[0]
 
 
-def _check_place(words: Sequence[ConllWord], verb: Span, framed: int, name: str) -> None:
+def _check_place(words: Sequence[ConllWord], verb: Span, framed_word: int, name: str) -> None:
     """
-    Raises `ConfigurationError` if the word with a lemma and a frameset, of index `framed`, is not
+    Raises `ConfigurationError` if the word with a lemma and a frameset, given by its index, is not
     in the `V` of its column.
     """
-    if verb.start <= framed < verb.end:
+    if verb.start <= framed_word < verb.end:
         return
     raise words[verb.start].line.error(
         f"{name} has (V*) at {words[verb.start].word!r}, but its lemma and frameset are at "
-        f"{words[framed].word!r}"
+        f"{words[framed_word].word!r}"
     )
 
 
 def _predicate_at(words: Sequence[ConllWord], index: int, arguments: list[Span]) -> Predicate:
-    """Returns the predicate at the index of a word."""
+    """
+    Returns the predicate at the index of a word. Its lemma is the word itself if the file has none.
+    It counts as a verb by its part of speech, or if the file has none, unless it is an auxiliary.
+    """
     word = words[index]
     lemma = word.lemma
     if lemma in NO_ANNOTATION:
@@ -121,8 +131,9 @@ def _predicate_at(words: Sequence[ConllWord], index: int, arguments: list[Span])
 
 def parse_labels(labels: Sequence[str]) -> list[Span]:
     """
-    Reads one column of bracket labels, such as `(ARG0*`, `*`, `*)`, `(V*)`, from left to right. A
-    closing bracket may name its role again, `*ARG0)`, as in CoNLL-2004.
+    Parses one column of bracket labels, a label for each word of a sentence. From `(ARG0*`, `*`,
+    `*)`, `(V*)`, it returns the arguments ARG0, of three words, and V, of one. A closing bracket
+    may name its role again, `*ARG0)`, as in CoNLL-2004.
 
     Raises `LabelError` if brackets are malformed, nested, or without their other half.
     """
@@ -154,9 +165,12 @@ def parse_labels(labels: Sequence[str]) -> list[Span]:
 
 
 def format_labels(arguments: Iterable[Span], length: int) -> list[str]:
-    """Returns the bracket labels of a column. Inverts `parse_labels`."""
+    """
+    Returns the bracket labels of a column, for a sentence of `length` words. Inverts
+    `parse_labels`.
+    """
     labels = ["*"] * length
     for start, end, role in arguments:
         labels[start] = f"({role}{labels[start]}"
-        labels[end - 1] += ")"
+        labels[end - 1] += ")"  # for an argument of one word, to the same label: `(V*)`
     return labels

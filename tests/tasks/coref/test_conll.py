@@ -101,6 +101,7 @@ QUOTE = "bn/news 1 0 `` `` * - - - - * -\n"
         (TWO.removesuffix("#end document\n"), 9, "the document that begins here lacks #end"),
         (TWO.replace(QUOTE, ""), 9, "the document that begins here is empty"),
         (TWO.replace("(bn/news); part 001", ""), 9, r"expected #begin document \(NAME\); part 000"),
+        (TWO.replace("(bn/news); part 001", "( ); part 1"), 9, r"expected #begin document \(NAME"),
         (f"{ROW}\n", 1, r"expected #begin document \(NAME\); part 000, got 'a 0 0 b"),
         ('{"sentences": [["a"]], "clusters": []}', 1, "expected #begin document .*, got '{"),
         ("1\tAnna\t_\n", 1, "expected #begin document"),

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from allennlp.common import JsonDict
+from allennlp.common.checks import ConfigurationError
 from allennlp.models import Archive, load_archive
 from allennlp.predictors import Predictor
 
@@ -99,6 +101,18 @@ def test_a_tagger_finds_the_predicates_of_a_plain_sentence(labeller: Archive, ta
     assert srl.predict_json(plain) == srl.predict_json(JUDGE) == srl.predict(plain["sentence"])
     both = srl.predict_batch_json([plain, {"words": ["Dogs", "bark"], "predicates": [1]}])
     assert [[frame["index"] for frame in output["frames"]] for output in both] == [[2], [1]]
+
+
+class TaggerOfSomethingElse(Predictor):
+    def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
+        return [{"words": each["words"], "entities": []} for each in inputs]
+
+
+def test_a_tagger_of_something_else_is_an_error(labeller: Archive) -> None:
+    tagger = TaggerOfSomethingElse(labeller.model, labeller.dataset_reader)
+    srl = predictor(labeller, predicates=tagger)
+    with pytest.raises(ConfigurationError, match=r"a tagger of predicates.*got .* words, entities"):
+        srl.predict_json({"words": JUDGE["words"]})
 
 
 def test_the_tagger_gives_probabilities(tagger: Path) -> None:
