@@ -98,13 +98,14 @@ class Command:
         Imports torch or AllenNLP, if the command needs one. This takes seconds, in which Ctrl-C
         ends the process at once, because no work has begun.
         """
-        from elmo_plugin.common.process import without_garbage_collection  # not for --help
+        # Here, because --help can do without it.
+        from elmo_plugin.common.process import without_garbage_collection
 
         with without_garbage_collection():
             if self.needs_allennlp:
                 from elmo_plugin.archives import import_all_plugins
 
-                import_all_plugins("this command")
+                import_all_plugins(subject="this command")
             elif hasattr(self.module, "NEEDS"):
                 import_module("elmo_plugin.bilm")
 
@@ -159,7 +160,7 @@ def _check_devices(args: argparse.Namespace) -> None:
         if device != "cpu":
             from elmo_plugin.common.process import get_device  # here, because it imports torch
 
-            get_device(str(device))
+            get_device(str(device))  # raises for a GPU that is not there
 
 
 @contextmanager

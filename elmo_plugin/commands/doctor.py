@@ -44,11 +44,12 @@ def run(args: argparse.Namespace) -> None:
     for package in ("elmo_plugin", "torch", "numpy", "allennlp"):
         show(f"{package} {installed(package) or 'missing'}")
     missing_for_allennlp = missing("allennlp")
+    # AllenNLP itself is not in the extra of its name, because it asks for older versions of others.
     if not installed("allennlp"):
         missing_for_allennlp.append("allennlp")
     names = " ".join(command.name for command in COMMANDS.values() if command.needs_allennlp)
     needed = {
-        "every command": Remedy(missing(""), ["pip install elmo_plugin"]),
+        "every command": Remedy(missing(extra=""), ["pip install elmo_plugin"]),
         f"{names} new --data": Remedy(missing_for_allennlp, INSTALL_ALLENNLP),
         "demo": Remedy(missing("demo"), ["pip install 'elmo_plugin[demo]'"]),
     }
@@ -82,8 +83,8 @@ def installed(package: str) -> str:
 
 def missing(extra: str) -> list[str]:
     """
-    Returns the packages of an extra that are not installed; for an empty name, of those that the
-    package always needs.
+    Returns the packages of an extra that are not installed. For an empty name, these are packages
+    that `elmo_plugin` always needs.
     """
     names = []
     for line in requires("elmo_plugin") or []:

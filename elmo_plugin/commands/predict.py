@@ -96,7 +96,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def outputs(args: argparse.Namespace) -> list[OutputPath]:
-    """Returns the files. The command prints predictions to standard output itself."""
+    """
+    Returns the files to write, without standard output: there, predictions are what the command
+    prints anyway.
+    """
     return [path for path in output_paths(args) if path != STANDARD_OUTPUT]
 
 
@@ -139,22 +142,26 @@ def _check_is_no_missing_file(text: str, archive: str | Path) -> None:
 
 
 def _check_suffix_of_answers(output: str) -> None:
-    """Raises `BiLmError` for a suffix of predictions other than .json: answers are one object."""
+    """
+    Raises `BiLmError` if the answers to --squad are to be written as .csv, .html or another form of
+    predictions, because they are one object of JSON. Other suffixes are free.
+    """
     if output.endswith(FORMATS) and not output.endswith(".json"):
         raise BiLmError(f"expected .json, got {output}")
 
 
 def _is_resumable(args: argparse.Namespace) -> bool:
-    """Returns whether a stopped run can be resumed: a file is read, and another one is written."""
+    """Returns whether a stopped run can be resumed: if it reads a file and writes another one."""
     output = args.output or args.json
     if args.squad or output is None or is_special(output):
         return False
-    has_stream = any(text == "-" or is_special(text) for text in args.texts)
-    return not has_stream and any(os.path.isfile(text) for text in args.texts)
+    if any(text == "-" or is_special(text) for text in args.texts):
+        return False  # a stream cannot be read again
+    return any(os.path.isfile(text) for text in args.texts)
 
 
 def resume_path(args: argparse.Namespace) -> Path:
-    """Returns the folder that a stopped run leaves."""
+    """Returns the folder that a stopped run leaves. Without a file to write, it does not exist."""
     return unfinished_path(args.output or args.json or os.devnull)
 
 
@@ -248,7 +255,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _answer_file(args: argparse.Namespace, predictor: "Predictor") -> None:
-    """Writes the answer to each question of a file, under the question's id."""
+    """Writes the answers to all questions of --squad, as an object with an answer for each id."""
     import torch
 
     from elmo_plugin.tasks.squad import SquadPredictor
@@ -270,8 +277,8 @@ def _answer_file(args: argparse.Namespace, predictor: "Predictor") -> None:
 
 def _read_questions(path: str, predictor: "SquadPredictor") -> "list[Instance]":
     """
-    Returns an instance for each question, without its answers. Prints which questions it cannot
-    read, and why. Raises `ConfigurationError` if it can read none.
+    Returns an instance for each question of a file, without its gold answers. Prints which
+    questions it skips, and why. Raises `ConfigurationError` if none are left.
     """
     from allennlp.common.checks import ConfigurationError
 
@@ -289,7 +296,7 @@ def _read_questions(path: str, predictor: "SquadPredictor") -> "list[Instance]":
             instances.append(instance)
         except ConfigurationError as error:
             reasons.append(f"skipped: {path}, {example.place}: {error}")
-    reasons += report.lines("questions")
+    reasons += report.lines(examples="questions")
     if not instances:
         if reasons:
             raise ConfigurationError(reasons[0])
