@@ -185,6 +185,8 @@ def check_arguments(args: argparse.Namespace) -> None:
     given = [source for source in (args.bilm, args.options_file, args.mix) if source is not None]
     if len(given) > 1:
         raise BiLmError("give one biLM: --bilm, --options-file and --weight-file, or --mix")
+    if args.input_format is not None and _has_table(args):
+        raise BiLmError("--input-format: expected lines of text or FASTA, got a table")
     if args.dask is not None and _has_table(args):
         raise BiLmError("--dask: expected texts with a sentence in each line, got a table")
 

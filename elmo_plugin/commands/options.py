@@ -132,8 +132,11 @@ def seeds(text: str) -> list[int]:
     if "," not in text:
         last = positive_int(text)
         return list(range(1, last + 1))
-    numbers = [int(number) for number in text.split(",") if number]
-    return list(dict.fromkeys(numbers))  # each one once
+    numbers = [number.strip() for number in text.split(",")]
+    numbers = [number for number in numbers if number]  # `7,` ends with an empty one
+    if not numbers or not all(number.isdecimal() for number in numbers):
+        raise argparse.ArgumentTypeError(f"expected whole numbers, as in 3,7, got {text}")
+    return list(dict.fromkeys(int(number) for number in numbers))  # each one once
 
 
 def cluster_address(dask: str | None) -> str | None:
