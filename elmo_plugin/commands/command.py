@@ -80,13 +80,16 @@ class Command:
         return output_paths(args)
 
     def check(self, args: argparse.Namespace) -> None:
-        """Raises `BiLmError` if an input or a GPU is missing, or an output cannot be written."""
-        others = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
+        """
+        Raises `BiLmError` if an input or a GPU is missing, an output cannot be written, or
+        arguments do not go together.
+        """
+        inputs = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
         outputs = list(self.outputs(args))
-        check_outputs(outputs, others)
+        check_outputs(outputs, inputs)
         if outputs.count(STANDARD_OUTPUT) > 1:
             raise BiLmError("- (standard output) can be used once: give file names for the others")
-        for value in _single_values(others):
+        for value in _single_values(inputs):
             if isinstance(value, InputPath):
                 value.check()
         if hasattr(self.module, "check_arguments"):

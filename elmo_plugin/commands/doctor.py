@@ -47,10 +47,10 @@ def run(args: argparse.Namespace) -> None:
     # AllenNLP itself is not in the extra of its name, because it asks for older versions of others.
     if not installed("allennlp"):
         missing_for_allennlp.append("allennlp")
-    names = " ".join(command.name for command in COMMANDS.values() if command.needs_allennlp)
+    need_allennlp = [command.name for command in COMMANDS.values() if command.needs_allennlp]
     needed = {
         "every command": Remedy(missing(extra=""), ["pip install elmo_plugin"]),
-        f"{names} new --data": Remedy(missing_for_allennlp, INSTALL_ALLENNLP),
+        " ".join([*need_allennlp, "new --data"]): Remedy(missing_for_allennlp, INSTALL_ALLENNLP),
         "demo": Remedy(missing("demo"), ["pip install 'elmo_plugin[demo]'"]),
     }
     for about, remedy in needed.items():

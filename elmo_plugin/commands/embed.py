@@ -302,7 +302,7 @@ def _number_of_column(args: argparse.Namespace) -> int | None:
 
 
 def _records_of_table(args: argparse.Namespace) -> "list[Record]":
-    """Reads the texts of a table as `elmo import` does, and prints what it found."""
+    """Reads the texts of a table as `elmo import` does, and prints its report."""
     from elmo_plugin.archives import import_all_plugins
 
     # First, because it says how to install AllenNLP if that is missing.

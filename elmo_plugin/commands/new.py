@@ -411,7 +411,7 @@ def _is_english(args: argparse.Namespace, data: "ImportedData") -> bool:
 
 
 def _import(args: argparse.Namespace) -> "ImportedData":
-    """Reads the user's data for a task as `elmo import` does, and prints what it found."""
+    """Reads the user's data for a task as `elmo import` does, and prints its report."""
     from elmo_plugin.archives import import_all_plugins
 
     # First, because it says how to install AllenNLP if that is missing.

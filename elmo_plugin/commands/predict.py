@@ -97,8 +97,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def outputs(args: argparse.Namespace) -> list[OutputPath]:
     """
-    Returns the files to write, without standard output: there, predictions are what the command
-    prints anyway.
+    Returns the files to write, without standard output: the command itself prints predictions
+    there.
     """
     return [path for path in output_paths(args) if path != STANDARD_OUTPUT]
 

@@ -78,7 +78,7 @@ def task_name(text: str, tasks: Collection[str]) -> str:
 
 
 def _sentence(meant: str) -> str:
-    """Makes a sentence of what a table says: a sentence already, an argument, or what to type."""
+    """Makes a sentence of a target in a table: a sentence already, an argument, or a command."""
     if not meant or meant.endswith("."):
         return meant
     if meant.isupper():

@@ -77,7 +77,7 @@ def outputs(args: argparse.Namespace) -> list[Path | str]:
 
 
 def resume_path(args: argparse.Namespace) -> Path:
-    """Returns the folder of the trainings."""
+    """Returns the folder of the trainings; the finished ones are not repeated."""
     return Path(args.serialization_dir)
 
 
@@ -138,8 +138,8 @@ def _train(planned: "Sequence[Training]", args: argparse.Namespace) -> "Iterable
 
 
 def _command_line() -> str:
-    """Returns the command line that started this process."""
+    """Returns the command line that started this process, without the path of the program."""
     program = "elmo"
-    if sys.argv[1:2] == ["elmo-sweep"]:
+    if sys.argv[1:2] == ["elmo-sweep"]:  # it was `allennlp elmo-sweep …`
         program = "allennlp"
     return shlex.join([program, *sys.argv[1:]])
