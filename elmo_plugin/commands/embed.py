@@ -194,7 +194,7 @@ def check_arguments(args: argparse.Namespace) -> None:
 def outputs(args: argparse.Namespace) -> list[OutputPath]:
     """Returns the file to write, for a check that it can be written."""
     if args.dask is not None:
-        return []  # a folder, which may exist with the files of a run that was stopped
+        return []  # the output is a folder, and may exist already, from a run that was stopped
     return output_paths(args)
 
 
@@ -259,7 +259,7 @@ def _embed_on_cluster(args: argparse.Namespace) -> None:
 
 
 def _settings(args: argparse.Namespace) -> "EmbedSettings":
-    """Returns the settings that the options make."""
+    """Returns the settings for `embed_file` and `embed_shards`, by the options."""
     from elmo_plugin.embed_files import EmbedSettings
 
     gzip = None
@@ -334,7 +334,7 @@ def _bilm(args: argparse.Namespace) -> str | dict[str, str]:
 
 
 def _layers(args: argparse.Namespace) -> str:
-    """Returns the name of the layers to write: of an option in `LAYERS`, or "mix"."""
+    """Returns the name of the layers to write, one of `LAYERS`, or "mix"."""
     if args.mix is not None:
         return "mix"
     return args.layers

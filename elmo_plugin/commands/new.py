@@ -115,7 +115,7 @@ def new_project(
         """Returns the values for the README, with a paragraph on a language other than English."""
         values = _values_for_task(task, project, data)
         if not is_english:
-            values["data"] += "\n\n" + other_language(task, bilm)
+            values["data"] += "\n\n" + note_on_language(task, bilm)
         return values
 
     with _project(task, folder, readme_values) as project:
@@ -134,10 +134,10 @@ def new_project(
         config.write_text(text, "utf-8")
 
 
-def other_language(task: str, bilm: str) -> str:
+def note_on_language(task: str, bilm: str) -> str:
     """
-    Returns a paragraph for data that are not English: it says which parts of the project are, and
-    what to do about them.
+    Returns a paragraph for data that are not English: the project learns its word vectors. If the
+    biLM is one of our English ones, it also says how to train another.
     """
     if bilm in ENGLISH_BILMS:
         return OTHER_LANGUAGE + ENGLISH_BILM.format(task=task, bilm=bilm)
@@ -333,7 +333,8 @@ def run(args: argparse.Namespace) -> None:
         return
     if args.task == "bilm":
         paths = [Path(path) for path in args.data]
-        new_bilm(args.folder, paths, args.language, _number_of_column(args))
+        column = _number_of_column(args)
+        new_bilm(args.folder, paths, language=args.language, column=column)
         uses = "measure and use the biLM"
     else:
         _write_task_project(args)
@@ -354,15 +355,18 @@ def _write_tutorial(args: argparse.Namespace) -> None:
 
 
 def _write_task_project(args: argparse.Namespace) -> None:
-    """Writes the project of a task, with the user's data if there are any; prints what to know."""
+    """
+    Writes the project of a task, with the user's data if there are any. Says so if they are not
+    English, or if there are none for development.
+    """
     data = None
     if args.data:
-        data = _import(args)
+        data = _import_data(args)
     bilm = args.bilm or "base"
     is_english = data is None or _is_english(args, data)
-    new_project(args.task, args.folder, data, bilm, is_english)
+    new_project(args.task, args.folder, data, bilm, is_english=is_english)
     if not is_english:
-        show(other_language(args.task, bilm))
+        show(note_on_language(args.task, bilm))
     if data is not None and "dev" not in data.parts:
         show(
             "There is no dev file: scores on the training data will look too good (--data "
@@ -390,7 +394,7 @@ def _check_options(args: argparse.Namespace) -> None:
 def _number_of_column(args: argparse.Namespace) -> int | None:
     """
     Returns the number of the column of words if the texts for a biLM are tables, else `None`.
-    Raises `BiLmError` for the other forms of --column, such as text=body, which are for tasks.
+    Raises `BiLmError` for the forms of --column that are for tasks, such as text=body.
     """
     if not args.column:
         return None
@@ -410,7 +414,7 @@ def _is_english(args: argparse.Namespace, data: "ImportedData") -> bool:
     return looks_english(importer.text(example) for example in data.parts["train"])
 
 
-def _import(args: argparse.Namespace) -> "ImportedData":
+def _import_data(args: argparse.Namespace) -> "ImportedData":
     """Reads the user's data for a task as `elmo import` does, and prints its report."""
     from elmo_plugin.archives import import_all_plugins
 

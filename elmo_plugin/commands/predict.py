@@ -112,11 +112,11 @@ def check_arguments(args: argparse.Namespace) -> None:
         else:
             check_suffix(args.output)
     for text in args.texts:
-        _check_is_no_missing_file(text, args.archive)
+        _check_text_or_file(text, args.archive)
 
 
 def _check_combination(args: argparse.Namespace) -> None:
-    """Raises `BiLmError` for options that do not go together, or that lack another one."""
+    """Raises `BiLmError` for arguments that do not go together, or that need another one."""
     if args.squad and args.texts:
         raise BiLmError("expected TEXT or --squad FILE, got both")
     if not args.squad and not args.texts:
@@ -125,18 +125,22 @@ def _check_combination(args: argparse.Namespace) -> None:
         raise BiLmError("expected --output or --json, got both")
     if args.squad and args.predicates:
         raise BiLmError("--predicates is for TEXT, not for --squad")
+    # Several processes share the parts from which a run can be resumed.
     if args.workers > 1 and not _is_resumable(args):
         raise BiLmError("--workers: expected a file of texts, no pipe, and -o FILE")
 
 
-def _check_is_no_missing_file(text: str, archive: str | Path) -> None:
-    """Raises `BiLmError` if a TEXT looks like the name of a file and is none, or is a directory."""
+def _check_text_or_file(text: str, archive: str | Path) -> None:
+    """
+    Raises `BiLmError` if a TEXT is a directory, or looks like the name of a file but does not
+    exist.
+    """
     if os.path.isdir(text):
         raise BiLmError(f"TEXT: {text} is a directory; name a file of texts")
     if not _FILE.fullmatch(text) or os.path.exists(text):
         return
     hint = ""
-    if glob(text):
+    if glob(text):  # a pattern in quotes, so that the shell has not replaced it
         hint = f"; `cat {text} | elmo predict {archive} -` reads several"
     raise BiLmError(f"TEXT: file not found: {text}{hint}")
 
@@ -187,7 +191,7 @@ def run(args: argparse.Namespace) -> None:
 def _predict_texts(
     args: argparse.Namespace, predictor: "TextPredictor", settings: "PredictorSettings"
 ) -> None:
-    """Shows the predictions for texts, or writes them to a file."""
+    """Shows the predictions for the TEXTs of the command line, or writes them to a file."""
     from elmo_plugin.predictions.files import check_format
     from elmo_plugin.predictions.input_files import count_inputs, inputs_of
     from elmo_plugin.predictions.terminal import show_predictions
