@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> None:
     planned = trainings.find_trainings(args.configs, folder, args.seeds, args.overrides)
     metric = scores.find_metric(planned, args.metric)
     _check_before_training(planned, metric)
-    outcomes = _train(planned, args)  # one after another, while they are judged
+    outcomes = _train(planned, args)
     found, failures = scores.judge(planned, outcomes, metric)
     table = scores.table(found, str(metric))
     show()
@@ -124,7 +124,10 @@ def _check_before_training(planned: "Sequence[Training]", metric: "Metric") -> N
 
 
 def _train(planned: "Sequence[Training]", args: argparse.Namespace) -> "Iterable[Outcome]":
-    """Yields the outcomes of trainings in this process, or in several if the options say so."""
+    """
+    Returns the outcomes of trainings: in this process, each is trained when its outcome is asked
+    for; in several, if the options say so, all are trained first.
+    """
     from elmo_plugin.sweeps.trainings import train_in_processes, train_in_turn
 
     workers = args.workers or 1
