@@ -164,9 +164,12 @@ def _is_resumable(args: argparse.Namespace) -> bool:
     return any(os.path.isfile(text) for text in args.texts)
 
 
-def resume_path(args: argparse.Namespace) -> Path:
-    """Returns the folder that a stopped run leaves. Without a file to write, it does not exist."""
-    return unfinished_path(args.output or args.json or os.devnull)
+def resume_path(args: argparse.Namespace) -> Path | None:
+    """Returns the folder that a stopped run leaves; `None` if it writes no file."""
+    output = args.output or args.json
+    if not output:
+        return None
+    return unfinished_path(output)
 
 
 def run(args: argparse.Namespace) -> None:
