@@ -125,8 +125,8 @@ def _check_before_training(planned: "Sequence[Training]", metric: "Metric") -> N
 
 def _train(planned: "Sequence[Training]", args: argparse.Namespace) -> "Iterable[Outcome]":
     """
-    Returns the outcomes of trainings: in this process, each is trained when its outcome is asked
-    for; in several, if the options say so, all are trained first.
+    Returns the outcomes of trainings. In this process, each training begins when its outcome is
+    requested; in several processes, if the options say so, all are trained first.
     """
     from elmo_plugin.sweeps.trainings import train_in_processes, train_in_turn
 
