@@ -80,13 +80,16 @@ class Command:
         return output_paths(args)
 
     def check(self, args: argparse.Namespace) -> None:
-        """Raises `BiLmError` if an input or a GPU is missing, or an output cannot be written."""
-        others = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
+        """
+        Raises `BiLmError` if an input or a GPU is missing, an output cannot be written, or
+        arguments do not go together.
+        """
+        inputs = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
         outputs = list(self.outputs(args))
-        check_outputs(outputs, others)
+        check_outputs(outputs, inputs)
         if outputs.count(STANDARD_OUTPUT) > 1:
             raise BiLmError("- (standard output) can be used once: give file names for the others")
-        for value in _single_values(others):
+        for value in _single_values(inputs):
             if isinstance(value, InputPath):
                 value.check()
         if hasattr(self.module, "check_arguments"):
@@ -98,13 +101,14 @@ class Command:
         Imports torch or AllenNLP, if the command needs one. This takes seconds, in which Ctrl-C
         ends the process at once, because no work has begun.
         """
-        from elmo_plugin.common.process import without_garbage_collection  # not for --help
+        # Here, because --help can do without it.
+        from elmo_plugin.common.process import without_garbage_collection
 
         with without_garbage_collection():
             if self.needs_allennlp:
                 from elmo_plugin.archives import import_all_plugins
 
-                import_all_plugins("this command")
+                import_all_plugins(subject="this command")
             elif hasattr(self.module, "NEEDS"):
                 import_module("elmo_plugin.bilm")
 
@@ -159,7 +163,7 @@ def _check_devices(args: argparse.Namespace) -> None:
         if device != "cpu":
             from elmo_plugin.common.process import get_device  # here, because it imports torch
 
-            get_device(str(device))
+            get_device(str(device))  # raises for a GPU that is not there
 
 
 @contextmanager

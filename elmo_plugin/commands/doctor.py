@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import NamedTuple
 
-from elmo_plugin.common.errors import INSTALL_ALLENNLP
+from elmo_plugin.common.errors import INSTALL_ALLENNLP, BiLmError
 from elmo_plugin.common.streams import show
 
 OPTIONAL = {
@@ -44,12 +44,13 @@ def run(args: argparse.Namespace) -> None:
     for package in ("elmo_plugin", "torch", "numpy", "allennlp"):
         show(f"{package} {installed(package) or 'missing'}")
     missing_for_allennlp = missing("allennlp")
+    # AllenNLP itself is not in the extra of its name, because it asks for older versions of others.
     if not installed("allennlp"):
         missing_for_allennlp.append("allennlp")
-    names = " ".join(command.name for command in COMMANDS.values() if command.needs_allennlp)
+    need_allennlp = [command.name for command in COMMANDS.values() if command.needs_allennlp]
     needed = {
-        "every command": Remedy(missing(""), ["pip install elmo_plugin"]),
-        f"{names} new --data": Remedy(missing_for_allennlp, INSTALL_ALLENNLP),
+        "every command": Remedy(missing(extra=""), ["pip install elmo_plugin"]),
+        " ".join([*need_allennlp, "new --data"]): Remedy(missing_for_allennlp, INSTALL_ALLENNLP),
         "demo": Remedy(missing("demo"), ["pip install 'elmo_plugin[demo]'"]),
     }
     for about, remedy in needed.items():
@@ -81,18 +82,36 @@ def installed(package: str) -> str:
 
 
 def missing(extra: str) -> list[str]:
+    """Returns the packages of `required` that are not installed."""
+    return [name for name in required(extra) if not installed(name)]
+
+
+def required(extra: str) -> list[str]:
     """
-    Returns the packages of an extra that are not installed; for an empty name, of those that the
-    package always needs.
+    Returns the packages that an extra needs with this version of Python. For an empty name, these
+    are packages that `elmo_plugin` always needs. Raises `BiLmError` if it is not installed.
     """
+    try:
+        lines = requires("elmo_plugin") or []
+    except PackageNotFoundError:
+        raise BiLmError(
+            "elmo_plugin is only on Python's path, so it is unknown which packages it needs: "
+            "pip install elmo_plugin"
+        ) from None
     names = []
-    for line in requires("elmo_plugin") or []:
+    for line in lines:
         requirement, _, marker = line.partition(";")
         in_marker = re.search("extra == ['\"](.*)['\"]", marker)
         extra_of_requirement = ""  # always needed
         if in_marker is not None:
             extra_of_requirement = in_marker[1]
-        if extra_of_requirement == extra:
+        if extra_of_requirement == extra and not _is_for_older_python(marker):
             name, *_ = re.split(r"[^\w.-]", requirement)  # without the versions
             names.append(name)
-    return [name for name in dict.fromkeys(names) if not installed(name)]
+    return list(dict.fromkeys(names))
+
+
+def _is_for_older_python(marker: str) -> bool:
+    """Returns whether the marker of a requirement excludes this version of Python."""
+    limit = re.search(r"python_version < ['\"](\d+)\.(\d+)['\"]", marker)
+    return limit is not None and sys.version_info >= (int(limit[1]), int(limit[2]))

@@ -185,14 +185,16 @@ def check_arguments(args: argparse.Namespace) -> None:
     given = [source for source in (args.bilm, args.options_file, args.mix) if source is not None]
     if len(given) > 1:
         raise BiLmError("give one biLM: --bilm, --options-file and --weight-file, or --mix")
+    if args.input_format is not None and _has_table(args):
+        raise BiLmError("--input-format: expected lines of text or FASTA, got a table")
     if args.dask is not None and _has_table(args):
         raise BiLmError("--dask: expected texts with a sentence in each line, got a table")
 
 
 def outputs(args: argparse.Namespace) -> list[OutputPath]:
-    """Returns the file to write. With Dask there is none to check: the folder may exist."""
+    """Returns the file to write, for a check that it can be written."""
     if args.dask is not None:
-        return []
+        return []  # the output is a folder, and may exist already, from a run that was stopped
     return output_paths(args)
 
 
@@ -257,7 +259,7 @@ def _embed_on_cluster(args: argparse.Namespace) -> None:
 
 
 def _settings(args: argparse.Namespace) -> "EmbedSettings":
-    """Returns the settings that the options make."""
+    """Returns the settings for `embed_file` and `embed_shards`, by the options."""
     from elmo_plugin.embed_files import EmbedSettings
 
     gzip = None
@@ -285,32 +287,35 @@ def _settings(args: argparse.Namespace) -> "EmbedSettings":
 
 
 def _has_table(args: argparse.Namespace) -> bool:
-    """Returns whether TEXT is a table by its name, or as the name of its column says."""
-    has_name = args.column is not None and not args.column.lstrip("-").isdecimal()
-    return has_name or _TABLE.search(args.text) is not None
+    """Returns whether TEXT is a table with a column of texts."""
+    if _TABLE.search(args.text) is not None:
+        return True
+    # A column with a name has texts. The number of a column means words, as in CoNLL's files.
+    return args.column is not None and not args.column.lstrip("-").isdecimal()
 
 
 def _number_of_column(args: argparse.Namespace) -> int | None:
-    """Returns the number of the column of words, if TEXT is no table with a column of texts."""
+    """Returns the number of the column of words in TEXT, such as CoNLL; `None` for other texts."""
     if args.column is None or _has_table(args):
         return None
     return int(args.column)
 
 
 def _records_of_table(args: argparse.Namespace) -> "list[Record]":
-    """Reads the texts of a table as `elmo import` does, and prints its findings."""
+    """Reads the texts of a table as `elmo import` does, and prints its report."""
     from elmo_plugin.archives import import_all_plugins
 
     # First, because it says how to install AllenNLP if that is missing.
-    import_all_plugins("elmo embed TABLE")
+    import_all_plugins(subject="elmo embed TABLE")
     from elmo_plugin.embed_files import Record
     from elmo_plugin.importers import Report, read_text_column
 
     report = Report(args.text)
     records = []
     for row in read_text_column(args.text, args.column, report):
-        records.append(Record(row.text, f"{args.text}, {row.place}", len(row.text.encode())))
-    for line in report.lines("rows"):
+        place = f"{args.text}, {row.place}"
+        records.append(Record(row.text, place, size=len(row.text.encode())))
+    for line in report.lines(examples="rows"):
         show(line, file=sys.stderr)
     return records
 
@@ -321,14 +326,15 @@ def _output(args: argparse.Namespace) -> str:
 
 
 def _bilm(args: argparse.Namespace) -> str | dict[str, str]:
-    """Returns the source of the biLM. `check_arguments` has ensured that at most one is given."""
+    """Returns the source of the biLM: the given one, that in the archive of --mix, or base."""
+    # `check_arguments` has ensured that at most one is given.
     if args.options_file is not None:
         return {"options": args.options_file, "weights": args.weight_file}
     return args.bilm or args.mix or "base"
 
 
 def _layers(args: argparse.Namespace) -> str:
-    """Returns the layers that are written: those of an option, or a learned mix."""
+    """Returns the name of the layers to write, one of `LAYERS`, or "mix"."""
     if args.mix is not None:
         return "mix"
     return args.layers

@@ -41,7 +41,8 @@ def run(args: argparse.Namespace) -> None:
     members = []
     for archive in loaded:
         member = archive.config["model"]
-        # AllenNLP would not find the files that only a training needs in a list of models.
+        # When AllenNLP loads a model, it removes options that only a training needs, such as
+        # pretrained_file, but it does not look for them in a list.
         remove_keys_from_params(member)
         members.append(member.as_dict(quiet=True))
     config = first.config.as_dict(quiet=True)

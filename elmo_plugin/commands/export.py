@@ -58,9 +58,9 @@ def export(
     with_card: bool = False,
 ) -> None:
     """
-    Writes both files or neither: after an error, earlier files are unchanged. The numbers keep
-    the source's type by default. `with_card` adds a `README.md` for a model hub, if there is
-    none. Raises `BiLmError` if the source contains no biLM.
+    Writes a biLM as `options.json` and `weights.hdf5`, both or neither: after an error, earlier
+    files are unchanged. The weights keep their type by default. `with_card` adds a `README.md` for
+    a model hub, if the folder does not have one. Raises `BiLmError` if the source is not a biLM.
     """
     from elmo_plugin.bilm.io import read_checkpoint, write_card, write_files
 

@@ -44,20 +44,24 @@ class Stop:
                 signal.signal(number, self._handle)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        """Handles a signal, in this process or in a forked one."""
+        """Ends the process; in the block, by an exception that the command can clean up after."""
         if os.getpid() == self._process:
             if self._raises:
                 self.number = number
                 raise KeyboardInterrupt
             name = " ".join(["elmo", *sys.argv[1:2]])
+            # Not `print`, because the signal may have come while something else is printed.
             os.write(2, f"\n{name}: stopped\n".encode(errors="replace"))
-        os._exit(128 + number)  # also a forked worker; its parent prints the message
+        # Nothing is cleaned up. A worker that was forked from this process also ends here, but
+        # without a message, because its parent prints one.
+        os._exit(128 + number)
 
     def __enter__(self) -> None:
         self._raises = True
 
     def __exit__(self, *_: object) -> None:
-        for number in _SIGNALS:  # there is nothing left to stop
+        # The work has ended. A second Ctrl-C must not disturb the last message.
+        for number in _SIGNALS:
             if signal.getsignal(number) == self._handle:
                 signal.signal(number, signal.SIG_IGN)
 
@@ -73,8 +77,8 @@ class QuickEnd:
 
     def install(self) -> None:
         """
-        Makes the process end so. Python calls functions at its end in the opposite order, so
-        those of libraries that are imported later are called before.
+        Makes the process end in `_end`. atexit calls the function that was registered first last,
+        so the functions of libraries that are imported later still run.
         """
         atexit.register(self._end)
 
@@ -127,7 +131,10 @@ def _run(arguments: Sequence[str], stop: Stop, has_own_process: bool) -> None:
 
 
 def _end(command: "Command", error: BaseException, signal_number: int, hint: str) -> NoReturn:
-    """Ends the process with a sentence and its status, or raises an error that is our own fault."""
+    """
+    Ends the process with a message and the status for an error. An error that neither the user nor
+    the machine has caused is raised again, with its traceback.
+    """
     from elmo_plugin.commands.parser import fail
     from elmo_plugin.common.errors import TOO_LITTLE_MEMORY, is_lack_of_memory
 

@@ -29,7 +29,7 @@ from elmo_plugin.commands.suggestions import task_name
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
-from elmo_plugin.common.parts import PART_IN_NAME, list_names
+from elmo_plugin.common.parts import list_names, part_in_name
 from elmo_plugin.common.streams import show
 from elmo_plugin.common.task_cards import task_cards
 
@@ -106,16 +106,16 @@ def new_project(
     is_english: bool = True,
 ) -> None:
     """
-    Writes a project for a task of `PROJECT_TASKS`, with the user's data if there are some. A
-    project in another language than English learns its word vectors. Raises `BiLmError` if it
-    exists already, or the biLM does not exist.
+    Writes a project for a task of `PROJECT_TASKS`, with the user's data, or with the invented data
+    of its template. If the data are not English, the project learns its word vectors, because ours
+    are English. Raises `BiLmError` if the folder exists already, or the biLM does not.
     """
 
     def readme_values(project: Path) -> dict[str, str]:
-        """Returns the values for the README, with a paragraph on another language."""
-        values = _readme_values(task, project, data)
+        """Returns the values for the README, with a paragraph on a language other than English."""
+        values = _values_for_task(task, project, data)
         if not is_english:
-            values["data"] += "\n\n" + other_language(task, bilm)
+            values["data"] += "\n\n" + note_on_language(task, bilm)
         return values
 
     with _project(task, folder, readme_values) as project:
@@ -126,7 +126,7 @@ def new_project(
         if not is_english:
             text = text.replace("words.bundled()", OWN_WORDS)
         if data is not None:
-            from elmo_plugin.importers import IMPORTERS, write_data
+            from elmo_plugin.importers import IMPORTERS, write_data  # here: it needs AllenNLP
 
             shutil.rmtree(project / "data")  # the invented sentences of the template
             files = write_data(IMPORTERS[task], data.parts, project / "data")
@@ -134,8 +134,11 @@ def new_project(
         config.write_text(text, "utf-8")
 
 
-def other_language(task: str, bilm: str) -> str:
-    """Says what of a project is English though its data are not, and what to do."""
+def note_on_language(task: str, bilm: str) -> str:
+    """
+    Returns a paragraph for data that are not English: the project learns its word vectors. If the
+    biLM is one of our English ones, it also says how to train another.
+    """
     if bilm in ENGLISH_BILMS:
         return OTHER_LANGUAGE + ENGLISH_BILM.format(task=task, bilm=bilm)
     return OTHER_LANGUAGE
@@ -146,7 +149,9 @@ def _project(
     task: str, folder: Path, readme_values: Callable[[Path], Mapping[str, str]]
 ) -> Iterator[Path]:
     """
-    Yields a project with the data of its template. The project becomes `folder` after the block.
+    Yields a temporary folder with a copy of a task's template, to be changed in the block. It
+    becomes `folder` after the block. `readme_values` gets the temporary folder and returns what to
+    fill in, because the README names the files of data.
     """
     if folder.exists():
         raise BiLmError(f"{folder} already exists; name a new folder")
@@ -159,7 +164,7 @@ def _project(
         values = {"version": __version__, **readme_values(project)}
         for name in TEMPLATES:
             source = PROJECTS / task / name
-            if not source.exists():
+            if not source.exists():  # most tasks share one README, and all the requirements
                 source = PROJECTS / name
             template = source.read_text(encoding="utf-8")
             (project / name).write_text(template.format(**values), "utf-8")
@@ -168,8 +173,9 @@ def _project(
 
 def new_bilm(folder: Path, paths: Sequence[Path], language: str | None, column: int | None) -> None:
     """
-    Writes a project that trains a biLM: with the user's text and sizes by its number of words, or
-    without `paths`, with invented text.
+    Writes a project that trains a biLM on the user's texts, with sizes by their number of words.
+    Without `paths`, it is the template with its invented text. `language` and `column` say how the
+    texts are read, as for `language_model.write_text`.
     """
 
     def readme_values(project: Path) -> dict[str, str]:
@@ -180,12 +186,13 @@ def new_bilm(folder: Path, paths: Sequence[Path], language: str | None, column: 
 
     with _project("bilm", folder, readme_values) as project:
         if not paths:
-            return  # the project is finished, with the invented text
+            return  # the template is the project
         from elmo_plugin import language_model  # here, as torch takes a second
 
         figures = language_model.write_text(find_texts(paths), project / "data", language, column)
         if "test" not in figures:
-            # Without test data, the README measures on the development data.
+            # The user's texts have replaced the invented train.txt and dev.txt, but not test.txt.
+            # The README must measure on the user's own text, so it takes dev.txt.
             (project / "data" / "test.txt").unlink()
             readme = project / "README.md"
             readme.write_text(
@@ -203,7 +210,8 @@ def new_bilm(folder: Path, paths: Sequence[Path], language: str | None, column: 
 
 def _library_files(file: Path) -> set[str]:
     """
-    Returns the files of the library that a configuration imports, and those that these import.
+    Returns the names of the library's files that a configuration imports, directly or through
+    another one.
     """
     found = set(re.findall(r"import '(?:lib/)?(\w+\.libsonnet)'", file.read_text(encoding="utf-8")))
     names = set(found)
@@ -213,35 +221,46 @@ def _library_files(file: Path) -> set[str]:
 
 
 def _with_data(config: str, names: Mapping[str, str]) -> str:
-    """Returns a configuration with the user's files in `data` in place of the invented ones."""
+    """
+    Returns a configuration that reads the user's files in place of the invented ones. `names` has
+    the name of each file by its part, such as "train".
+    """
     train = names["train"]
     dev = names.get("dev", train)  # without development data, the scores are of the training data
     values = ["data='data'", f"train='{train}'", f"dev='{dev}'"]
     if "test" in names:
         values.append(f"test='{names['test']}'")
+    # Such as `data='data', train='train.jsonl', dev='dev.jsonl'`, or only `data='data'`.
     pattern = r"data='data'(, (train|dev|test)='[^']*')*"
     return re.sub(pattern, ", ".join(values), config, count=1)
 
 
 def _bilm_arguments(source: str) -> str:
-    """Returns the arguments of `elmo.at` for a biLM. Raises `BiLmError` if it is not there."""
+    """
+    Returns the arguments of `elmo.at` in a configuration for a biLM. Raises `BiLmError` if there is
+    none at a path.
+    """
     from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN  # here, as torch takes a second
     from elmo_plugin.bilm.io import MODELS, read_checkpoint
 
     if source in MODELS or is_url(source):
-        return f"bilm={json.dumps(source)}"
-    length = read_checkpoint(source, with_softmax=False).options.char_cnn.max_characters_per_token
+        return f"bilm={json.dumps(source)}"  # not read, as it may have to be downloaded first
+    options = read_checkpoint(source, with_softmax=False).options
+    length = options.char_cnn.max_characters_per_token
     path = os.path.expanduser(source)
-    if os.path.exists(path):
-        source = os.path.abspath(path)
+    if os.path.exists(path):  # otherwise it is USER/MODEL on a hub
+        source = os.path.abspath(path)  # the training runs in the project's folder
     arguments = f"bilm={json.dumps(source, ensure_ascii=False)}"
     if length != MAX_CHARACTERS_PER_TOKEN:
         arguments += f", max_characters_per_token={length}"
     return arguments
 
 
-def _readme_values(task: str, project: Path, data: "ImportedData | None") -> dict[str, str]:
-    """Returns the values for the places in the README of a project with these or invented data."""
+def _values_for_task(task: str, project: Path, data: "ImportedData | None") -> dict[str, str]:
+    """
+    Returns the values for the README of a task's project. Without the user's data, it names the
+    files of invented data that are in `project` already.
+    """
     about = PROJECT_TASKS[task]
     if data is None:
         files = {file.stem: f"data/{file.name}" for file in (project / "data").iterdir()}
@@ -249,10 +268,11 @@ def _readme_values(task: str, project: Path, data: "ImportedData | None") -> dic
     else:
         from elmo_plugin.importers import IMPORTERS
 
+        # The names that `write_data` will give to the files.
         files = {part: f"data/{part}{IMPORTERS[task].suffix}" for part in data.parts}
         text = OWN_DATA
     dev = files.get("dev", files["train"])
-    return about | {"evaluated": files.get("test", dev), "dev": f"`{dev}`", "data": text}
+    return about | {"evaluated": files.get("test", dev), "dev": dev, "data": text}
 
 
 def new_tutorial(folder: Path) -> None:
@@ -263,18 +283,18 @@ def new_tutorial(folder: Path) -> None:
 
 def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
     """
-    Returns texts by their part, such as "train", if some are called train… and others dev…; else
-    returns all under "".
+    Returns the files of texts for `write_text`: by their part, such as "train", if some are called
+    train… and others dev…; otherwise all under "", to be split.
     """
     files = _files_in(paths)
     parts: dict[str, list[Path]] = {}
     others = []
     for file in files:
-        match = PART_IN_NAME.search(file.name.lower())
-        if match is None:
+        part = part_in_name(file.name)
+        if part is None:
             others.append(file)
         else:
-            parts.setdefault(match.lastgroup or "", []).append(file)
+            parts.setdefault(part, []).append(file)
     if not {"train", "dev"} <= parts.keys():
         return {"": files}
     if others:
@@ -285,7 +305,10 @@ def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
 
 
 def _files_in(paths: Sequence[Path]) -> list[Path]:
-    """Returns the files that the user has typed, and the texts in the folders among them."""
+    """
+    Returns the paths of files, whatever their names, and the texts in the paths of folders. Raises
+    `BiLmError` if there are none at all.
+    """
     files: list[Path] = []
     for path in paths:
         if path.is_dir():
@@ -310,7 +333,8 @@ def run(args: argparse.Namespace) -> None:
         return
     if args.task == "bilm":
         paths = [Path(path) for path in args.data]
-        new_bilm(args.folder, paths, args.language, _number_of_column(args))
+        column = _number_of_column(args)
+        new_bilm(args.folder, paths, language=args.language, column=column)
         uses = "measure and use the biLM"
     else:
         _write_task_project(args)
@@ -331,15 +355,18 @@ def _write_tutorial(args: argparse.Namespace) -> None:
 
 
 def _write_task_project(args: argparse.Namespace) -> None:
-    """Writes the project of a task, with the user's data if there are any; prints what to know."""
+    """
+    Writes the project of a task, with the user's data if there are any. Says so if they are not
+    English, or if there are none for development.
+    """
     data = None
     if args.data:
-        data = _import(args)
+        data = _import_data(args)
     bilm = args.bilm or "base"
     is_english = data is None or _is_english(args, data)
-    new_project(args.task, args.folder, data, bilm, is_english)
+    new_project(args.task, args.folder, data, bilm, is_english=is_english)
     if not is_english:
-        show(other_language(args.task, bilm))
+        show(note_on_language(args.task, bilm))
     if data is not None and "dev" not in data.parts:
         show(
             "There is no dev file: scores on the training data will look too good (--data "
@@ -348,20 +375,27 @@ def _write_task_project(args: argparse.Namespace) -> None:
 
 
 def _check_options(args: argparse.Namespace) -> None:
-    """Raises `BiLmError` for options of another task, or of data that are not given."""
-    options_of_import = [args.encoding, args.separator, args.label_names, args.tags, args.split]
-    has_options_of_import = any(options_of_import)
-    if args.task == "bilm" and (args.bilm or has_options_of_import):
+    """
+    Raises `BiLmError` for options that `elmo new bilm` does not take, and for options of the data
+    without --data.
+    """
+    # --language and --column are not among them, because a text for a biLM can have them as well.
+    only_for_tasks = [args.encoding, args.separator, args.label_names, args.tags, args.split]
+    has_only_for_tasks = any(only_for_tasks)
+    if args.task == "bilm" and (args.bilm or has_only_for_tasks):
         raise BiLmError(
             "--bilm and the options of `elmo import` are for the other tasks; "
             "bilm.initialized_from in config.jsonnet trains a biLM further"
         )
-    if not args.data and (args.language or args.column or has_options_of_import):
+    if not args.data and (args.language or args.column or has_only_for_tasks):
         raise BiLmError("the options that say how data are read are for --data, which is missing")
 
 
 def _number_of_column(args: argparse.Namespace) -> int | None:
-    """Returns the column of words of a table for a biLM."""
+    """
+    Returns the number of the column of words if the texts for a biLM are tables, else `None`.
+    Raises `BiLmError` for the forms of --column that are for tasks, such as text=body.
+    """
     if not args.column:
         return None
     if len(args.column) > 1 or not args.column[0].lstrip("-").isdecimal():
@@ -371,25 +405,26 @@ def _number_of_column(args: argparse.Namespace) -> int | None:
 
 def _is_english(args: argparse.Namespace, data: "ImportedData") -> bool:
     """Returns whether the user's data are English: as --language says, or as they look."""
-    if args.language is not None:
-        return bool(args.language == "en")
+    language: str | None = args.language
+    if language is not None:
+        return language == "en"
     from elmo_plugin.importers import IMPORTERS, looks_english
 
     importer = IMPORTERS[args.task]
     return looks_english(importer.text(example) for example in data.parts["train"])
 
 
-def _import(args: argparse.Namespace) -> "ImportedData":
-    """Reads the user's data as `elmo import` does, and prints its findings."""
+def _import_data(args: argparse.Namespace) -> "ImportedData":
+    """Reads the user's data for a task as `elmo import` does, and prints its report."""
     from elmo_plugin.archives import import_all_plugins
 
     # First, because it says how to install AllenNLP if that is missing.
-    import_all_plugins("elmo new --data")
+    import_all_plugins(subject="elmo new --data")
     from elmo_plugin.importers import IMPORTERS, find_parts, options_of, read_data
 
     importer = IMPORTERS[args.task]
-    files = find_parts([Path(path) for path in args.data], "--data")
-    data = read_data(importer, files, options_of(args, importer.roles), args.split)
+    files = find_parts([Path(path) for path in args.data], option="--data")
+    data = read_data(importer, files, options_of(args, importer.roles), split=args.split)
     for line in data.lines:
         show(line)
     return data

@@ -39,7 +39,7 @@ class InputPath(str):
         return super().__new__(cls, os.path.expanduser(path))
 
     def check(self) -> None:
-        """Raises `BiLmError` if the file does not exist. Runs before anything large is imported."""
+        """Raises `BiLmError` if the file does not exist, before anything large is imported."""
         if not (is_url(self) or os.path.exists(self) or self._is_found()):
             raise BiLmError(f"{self.kind} not found: {self}{self._hint()}")
 
@@ -71,11 +71,11 @@ class TextPattern(StreamPath):
     kind = "text"
 
     def _hint(self) -> str:
-        if self in BILM_NAMES:
+        if self in BILM_NAMES:  # typed as the first argument, as in other commands
             return f"; {self} is a biLM: elmo embed TEXT OUTPUT --bilm {self}"
-        if " " not in self:
-            return ""
-        return "; name a file of text, or - and pipe the text: echo TEXT | elmo embed - OUTPUT"
+        if " " in self:  # somebody typed a sentence
+            return "; name a file of text, or - and pipe the text: echo TEXT | elmo embed - OUTPUT"
+        return ""
 
     def _is_found(self) -> bool:
         matches = iglob(self, recursive=True)
@@ -102,8 +102,7 @@ class ArchivePath(InputPath):
                 f"{self.kind} not found: {self}; name a model before a text, as in "
                 "elmo predict ner TEXT"
             )
-        # A plain string, because a path is never taken for a name.
-        if not archive_path(str(self)).exists():
+        if not archive_path(self).exists():
             raise BiLmError(f"{self.kind} not found: {self}")
 
 
@@ -129,16 +128,19 @@ def positive_int(text: str) -> int:
 
 
 def seeds(text: str) -> list[int]:
-    """Parses `3`, the seeds 1 to 3, or `3,7`, these seeds; `7,` is one seed."""
+    """Parses `3`, the seeds 1 to 3, or `3,7`, these seeds; `7,` is only the seed 7."""
     if "," not in text:
-        most = positive_int(text)
-        return list(range(1, most + 1))
-    numbers = [int(number) for number in text.split(",") if number]
-    return list(dict.fromkeys(numbers))  # each one once
+        last = positive_int(text)
+        return list(range(1, last + 1))
+    numbers = [number.strip() for number in text.split(",")]
+    numbers = [number for number in numbers if number]  # `7,` ends with an empty one
+    if not numbers or not all(number.isdecimal() for number in numbers):
+        raise argparse.ArgumentTypeError(f"expected whole numbers, as in 3,7, got {text}")
+    return list(dict.fromkeys(int(number) for number in numbers))  # each one once
 
 
 def cluster_address(dask: str | None) -> str | None:
-    """Returns the address that `--dask` gives; none for processes of this machine."""
+    """Returns the address that `--dask` gives; `None` means processes of this machine."""
     if dask == LOCAL_CLUSTER:
         return None
     return dask
@@ -284,8 +286,8 @@ def add_shared(parser: HasArguments, *names: str, **changes: Any) -> None:
 
 def add_verbosity_and_version(parser: argparse.ArgumentParser) -> None:
     """
-    Adds the options for how much is printed, and `--version`, to the parser of `elmo` or to that of
-    a command. `parse_arguments` joins what stands before and after the command's name.
+    Adds the options for how much is printed, and `--version`, to a parser. Both `elmo` and each
+    command have them, so they may stand before and after the command's name.
     """
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="show no progress and no warnings"

@@ -45,6 +45,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Ends the process with status 2. argparse calls it for each mistake that it finds."""
+        # argparse does not say which value is missing.
         for action in self._actions:
             names = "/".join(action.option_strings)
             if message == f"argument {names}: expected one argument":
@@ -120,7 +121,7 @@ def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
     """
     parser = _elmo_parser()
     line, unknown = parser.parse_known_args(words)
-    if unknown:
+    if unknown:  # an option before the name of the command, where only a few may stand
         name = unknown[0].partition("=")[0]
         advice = advice_for_option(name, parser.options, arguments=[])
         if not advice:
@@ -133,6 +134,7 @@ def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
         parser.print_help()
         sys.exit()
     command = _find_command(line.command, parser)
+    # How much is printed may be said before the command's name, as well as after it.
     loudness = argparse.Namespace(quiet=line.quiet, verbose=line.verbose)
     return command, parse_arguments(make_parser(command), line.words, loudness)
 
@@ -141,9 +143,10 @@ def parse_arguments(
     parser: CommandParser, words: Sequence[str], namespace: argparse.Namespace | None = None
 ) -> argparse.Namespace:
     """
-    Parses the arguments of a command, with its options anywhere among them. Exits with status 2 if
-    they are wrong.
+    Parses the arguments of a command, with its options anywhere among them, and adds them to a
+    namespace. Exits with status 2 if they are wrong.
     """
+    # Searched first, because argparse would rather complain about missing arguments.
     mistyped = _find_unknown_option(words, parser.options)
     if mistyped is not None:
         advice = advice_for_option(mistyped, parser.options, parser.argument_names)
@@ -156,7 +159,7 @@ def parse_arguments(
 
 
 def _find_unknown_option(words: Sequence[str], options: Sequence[str]) -> str | None:
-    """Returns the first word that is meant as an option, but is none of these."""
+    """Returns the first word that looks like an option but is none of these, or `None`."""
     for word in words:
         if word == "--":
             return None  # all later words are arguments, even with a hyphen
@@ -192,7 +195,7 @@ def _elmo_parser() -> CommandParser:
 
 
 def _find_command(name: str, parser: CommandParser) -> Command:
-    """Returns the command of a name, or exits with what may have been meant."""
+    """Returns the command of a name, or exits with the command that was probably meant."""
     if name not in COMMANDS:
         parser.refuse(f"unknown command {name}", advice_for_command(name, COMMANDS))
     return COMMANDS[name]
@@ -216,14 +219,14 @@ def _filled(text: str) -> str:
 
 def fail(message: object, status: int, advice: str = "") -> NoReturn:
     """
-    Prints a line with a message and one with advice, and raises a `SystemExit`. It has the text for
-    those who catch it, and the status for the end of the process.
+    Prints a line with a message and one with advice, and ends the process with a status. The
+    `SystemExit` has the text as its message, for programs that call `main` and catch it.
     """
     lines = [visible_line(message)]
     if advice:
         lines.append(visible_line(advice))
     text = "\n".join(lines)
     show_lines(text, file=sys.stderr)
-    end = SystemExit(text)
+    end = SystemExit(text)  # with a text, the status would be 1
     end.code = status
     raise end

@@ -92,7 +92,7 @@ def _port_config(args: argparse.Namespace) -> None:
     for mistake in mistakes(config):
         if mistake.number is None:
             left.append(mistake)
-        else:  # a number that is written as text
+        else:  # a number that is written as text, such as "0.5", can be mended here
             note = _replace_text(config, mistake.keys, mistake.place, mistake.number.value)
             notes.append(note)
     _print_findings(notes, left)
@@ -108,9 +108,10 @@ def _port_config(args: argparse.Namespace) -> None:
 
 
 def _print_findings(notes: Sequence["Note"], left: Sequence["Mistake"]) -> None:
-    """Prints the changes, and the points that are left, each only once."""
+    """Prints the changes, and the points that are left for the user."""
     for note in notes:
         _print(str(note))
+    # A note says more about a place than a mistake there, and it is printed already.
     noted = {note.place for note in notes if note.kind == "left"}
     for mistake in left:
         if mistake.place not in noted:
@@ -130,8 +131,9 @@ def _variables(texts: Sequence[str]) -> dict[str, str]:
 
 def _dry_run(config: dict[str, Any], trust: bool) -> None:
     """
-    Makes what `allennlp train --dry-run` makes, on the CPU, and runs one batch. Without `trust`,
-    raises `BiLmError` before anything is made if that may run code or fetch files.
+    Makes what `allennlp train --dry-run` makes, on the CPU, and runs one batch. Raises `BiLmError`
+    for any error in this; without `trust` also before anything is made, if the configuration may
+    run code or fetch files.
     """
     from elmo_plugin.archives import spacy_rules
     from elmo_plugin.migration.porting.source import how_to_give, variables_in
@@ -144,7 +146,7 @@ def _dry_run(config: dict[str, Any], trust: bool) -> None:
         _make_and_run(config)
         return
     _check_dry_run(config)
-    with spacy_rules(config, "dry run"):
+    with spacy_rules(config, name="dry run"):  # AllenNLP would download spaCy's models
         _make_and_run(config)
 
 
@@ -169,13 +171,13 @@ def _make_and_run(config: dict[str, Any]) -> None:
     from allennlp.data import DatasetReader
 
     for file, key in _data_files(config).items():
-        with _naming_dry_run(f"{file}, read by {key} ({_plain_options(config[key])}): "):
+        with _errors_of_dry_run(f"{file}, read by {key} ({_plain_options(config[key])}): "):
             params = Params({key: deepcopy(config[key])}).pop(key)  # its errors name the key
             reader = DatasetReader.from_params(params)
             num_instances = sum(1 for _ in reader.read(file))
             if num_instances == 0:
                 raise BiLmError("it finds no instances")
-    with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder, _naming_dry_run():
+    with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder, _errors_of_dry_run():
         loop: Any = TrainModel.from_params(Params(config), serialization_dir=folder, local_rank=0)
         for batch in loop.trainer.data_loader:
             # Computes the outputs and the loss, without a step of the optimizer.
@@ -185,13 +187,13 @@ def _make_and_run(config: dict[str, Any]) -> None:
 
 def _for_one_batch(config: dict[str, Any]) -> dict[str, Any]:
     """
-    Returns a configuration without the keys that `allennlp train` itself takes, on the CPU, and
-    without processes that load the data.
+    Returns a configuration for `TrainModel` that runs in this process, on the CPU. The keys that
+    `allennlp train` takes out before it makes a `TrainModel` are left out here as well.
     """
     from elmo_plugin.sweeps.trainings import SEEDS
 
     trainer = config.get("trainer", {})
-    if isinstance(trainer, str):
+    if isinstance(trainer, str):  # AllenNLP also takes only the name of a class
         trainer = {"type": trainer}
     kept = {key: value for key, value in config.items() if key not in ("distributed", *SEEDS)}
     kept["trainer"] = trainer | {"cuda_device": -1}
@@ -203,9 +205,9 @@ def _for_one_batch(config: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _naming_dry_run(place: str = "") -> Iterator[None]:
+def _errors_of_dry_run(place: str = "") -> Iterator[None]:
     """
-    Turns any error in the block into a `BiLmError` of one line that begins with the dry run and the
+    Turns any error in the block into a `BiLmError` of one line that begins with "dry run" and the
     place, because a reader or a model may raise anything.
     """
     from elmo_plugin.config_check import NO_SPACY_MODEL
@@ -220,7 +222,10 @@ def _naming_dry_run(place: str = "") -> Iterator[None]:
 
 
 def _describe(error: Exception) -> str:
-    """Returns the message of an error in one line, after its type unless it is one of ours."""
+    """
+    Returns the message of an error in one line. The type of the error stands before it, unless the
+    message was written for users. An error without a message is described by its line of code.
+    """
     from allennlp.common.checks import ConfigurationError
 
     message = " ".join(str(error).split())
@@ -251,7 +256,7 @@ def _data_files(config: dict[str, Any]) -> dict[str, str]:
 
 def _plain_options(reader: Any) -> str:
     """Returns the options of a reader that are plain values, such as `type: 'conll2003'`."""
-    if isinstance(reader, str):
+    if isinstance(reader, str):  # only the name of a class
         return f"type: {reader!r}"
     plain = []
     for name, value in reader.items():
@@ -269,9 +274,9 @@ def _replace_text(
     config: dict[str, Any], keys: Sequence[str | int], place: str, number: float | None
 ) -> "Note":
     """
-    Replaces text in a configuration by its number. A number of `None` means that the text is a
-    variable: then it is replaced by a variable that is read as a number. Returns a note for the
-    user.
+    Changes a text in a configuration to its number, in place, and returns a note for the user. A
+    number of `None` means that the text is the mark of a variable, whose value is not known: then
+    the mark says afterwards that the variable is a number.
     """
     from elmo_plugin.migration.porting import Note
     from elmo_plugin.migration.porting.source import NUMBER_VARIABLE
@@ -281,8 +286,9 @@ def _replace_text(
         parent = parent[key]
     last = keys[-1]
     if number is None:
-        # The first character of a mark is the kind of its variable.
-        parent[last] = NUMBER_VARIABLE + parent[last][1:]
+        # The first character of a mark says whether its variable is a text or a number.
+        name_and_end = parent[last][1:]
+        parent[last] = NUMBER_VARIABLE + name_and_end
         return Note(place, "text, now read as a number by std.parseJson", "changed")
     parent[last] = number
     return Note(place, f"text, now the number {number!r}", "changed")

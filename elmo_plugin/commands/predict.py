@@ -96,7 +96,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def outputs(args: argparse.Namespace) -> list[OutputPath]:
-    """Returns the files. The command prints predictions to standard output itself."""
+    """
+    Returns the files to write, without standard output: the command itself prints predictions
+    there.
+    """
     return [path for path in output_paths(args) if path != STANDARD_OUTPUT]
 
 
@@ -109,11 +112,11 @@ def check_arguments(args: argparse.Namespace) -> None:
         else:
             check_suffix(args.output)
     for text in args.texts:
-        _check_is_no_missing_file(text, args.archive)
+        _check_text_or_file(text, args.archive)
 
 
 def _check_combination(args: argparse.Namespace) -> None:
-    """Raises `BiLmError` for options that do not go together, or that lack another one."""
+    """Raises `BiLmError` for arguments that do not go together, or that need another one."""
     if args.squad and args.texts:
         raise BiLmError("expected TEXT or --squad FILE, got both")
     if not args.squad and not args.texts:
@@ -122,40 +125,51 @@ def _check_combination(args: argparse.Namespace) -> None:
         raise BiLmError("expected --output or --json, got both")
     if args.squad and args.predicates:
         raise BiLmError("--predicates is for TEXT, not for --squad")
+    # Several processes share the parts from which a run can be resumed.
     if args.workers > 1 and not _is_resumable(args):
         raise BiLmError("--workers: expected a file of texts, no pipe, and -o FILE")
 
 
-def _check_is_no_missing_file(text: str, archive: str | Path) -> None:
-    """Raises `BiLmError` if a TEXT looks like the name of a file and is none, or is a directory."""
+def _check_text_or_file(text: str, archive: str | Path) -> None:
+    """
+    Raises `BiLmError` if a TEXT is a directory, or looks like the name of a file but does not
+    exist.
+    """
     if os.path.isdir(text):
         raise BiLmError(f"TEXT: {text} is a directory; name a file of texts")
     if not _FILE.fullmatch(text) or os.path.exists(text):
         return
     hint = ""
-    if glob(text):
+    if glob(text):  # a pattern in quotes, so that the shell has not replaced it
         hint = f"; `cat {text} | elmo predict {archive} -` reads several"
     raise BiLmError(f"TEXT: file not found: {text}{hint}")
 
 
 def _check_suffix_of_answers(output: str) -> None:
-    """Raises `BiLmError` for a suffix of predictions other than .json: answers are one object."""
+    """
+    Raises `BiLmError` if the answers to --squad are to be written as .csv, .html or another form of
+    predictions, because they are one object of JSON. Other suffixes are free.
+    """
     if output.endswith(FORMATS) and not output.endswith(".json"):
         raise BiLmError(f"expected .json, got {output}")
 
 
 def _is_resumable(args: argparse.Namespace) -> bool:
-    """Returns whether a stopped run can be resumed: a file is read, and another one is written."""
+    """Returns whether a stopped run can be resumed: if it reads a file and writes another one."""
     output = args.output or args.json
     if args.squad or output is None or is_special(output):
         return False
-    has_stream = any(text == "-" or is_special(text) for text in args.texts)
-    return not has_stream and any(os.path.isfile(text) for text in args.texts)
+    if any(text == "-" or is_special(text) for text in args.texts):
+        return False  # a stream cannot be read again
+    return any(os.path.isfile(text) for text in args.texts)
 
 
-def resume_path(args: argparse.Namespace) -> Path:
-    """Returns the folder that a stopped run leaves."""
-    return unfinished_path(args.output or args.json or os.devnull)
+def resume_path(args: argparse.Namespace) -> Path | None:
+    """Returns the folder that a stopped run leaves; `None` if it writes no file."""
+    output = args.output or args.json
+    if not output:
+        return None
+    return unfinished_path(output)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -180,7 +194,7 @@ def run(args: argparse.Namespace) -> None:
 def _predict_texts(
     args: argparse.Namespace, predictor: "TextPredictor", settings: "PredictorSettings"
 ) -> None:
-    """Shows the predictions for texts, or writes them to a file."""
+    """Shows the predictions for the TEXTs of the command line, or writes them to a file."""
     from elmo_plugin.predictions.files import check_format
     from elmo_plugin.predictions.input_files import count_inputs, inputs_of
     from elmo_plugin.predictions.terminal import show_predictions
@@ -248,7 +262,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _answer_file(args: argparse.Namespace, predictor: "Predictor") -> None:
-    """Writes the answer to each question of a file, under the question's id."""
+    """Writes the answers to all questions of --squad, as an object with an answer for each id."""
     import torch
 
     from elmo_plugin.tasks.squad import SquadPredictor
@@ -270,8 +284,8 @@ def _answer_file(args: argparse.Namespace, predictor: "Predictor") -> None:
 
 def _read_questions(path: str, predictor: "SquadPredictor") -> "list[Instance]":
     """
-    Returns an instance for each question, without its answers. Prints which questions it cannot
-    read, and why. Raises `ConfigurationError` if it can read none.
+    Returns an instance for each question of a file, without its gold answers. Prints which
+    questions it skips, and why. Raises `ConfigurationError` if none are left.
     """
     from allennlp.common.checks import ConfigurationError
 
@@ -289,7 +303,7 @@ def _read_questions(path: str, predictor: "SquadPredictor") -> "list[Instance]":
             instances.append(instance)
         except ConfigurationError as error:
             reasons.append(f"skipped: {path}, {example.place}: {error}")
-    reasons += report.lines("questions")
+    reasons += report.lines(examples="questions")
     if not instances:
         if reasons:
             raise ConfigurationError(reasons[0])

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def read_tagged(path: str) -> "list[TaggedSentence]":
     """
-    Reads the sentences of a file as `elmo import tag` does; their tags are not changed. Raises
+    Reads the tagged sentences of a file, of any form that `elmo import tag` reads. Raises
     `BiLmError` if there are none.
     """
     from elmo_plugin.analysis.probes import TaggedSentence

@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def score_coref_files(key: str, response: str) -> dict[str, Any]:
-    """Scores the clusters of a system."""
+    """Scores the clusters of a system (`response`) against the gold clusters (`key`)."""
     from elmo_plugin.importers import read_scored_coref
     from elmo_plugin.tasks.coref import score_coref
 
@@ -78,7 +78,7 @@ def score_coref_files(key: str, response: str) -> dict[str, Any]:
 
 
 def score_squad_files(data: str, predictions: str) -> dict[str, Any]:
-    """Scores the answers of a system."""
+    """Scores the answers of a system to the questions of a data set."""
     from elmo_plugin.importers import read_scored_squad
     from elmo_plugin.tasks.squad import read_predictions, score_squad
 
@@ -90,11 +90,12 @@ def score_squad_files(data: str, predictions: str) -> dict[str, Any]:
 
 
 def score_srl_files(gold: str, system: str) -> dict[str, Any]:
-    """Scores the propositions of a system."""
+    """Scores the propositions of a system against the gold propositions."""
     from elmo_plugin.importers import read_scored_srl
     from elmo_plugin.tasks.srl import score_srl
 
     sentences = list(read_scored_srl(gold))
+    # If only one of the files is empty, `score_srl` names the first sentence that the other lacks.
     if not sentences and not any(read_scored_srl(system)):
         raise BiLmError(f"{gold}: no sentences in this file")
     return score_srl(sentences, read_scored_srl(system))

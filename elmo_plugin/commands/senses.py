@@ -75,12 +75,13 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             raise BiLmError(f"{args.train}: no word with a sense in this file")
         for test, test_scores in scores.items():
             first, *by_layer = score_senses(model, read_senses(test), first_sense)
-            if not test_scores:  # the first sense of all words is the same for all representations
+            # Taking the first sense needs no vectors, so its score is the same each time.
+            if not test_scores:
                 test_scores.append(first)
             test_scores += by_layer
     for test, test_scores in scores.items():
         _show_scores(test, test_scores)
-    return {test: _by_name(test_scores) for test, test_scores in scores.items()}
+    return {test: _figures_by_method(test_scores) for test, test_scores in scores.items()}
 
 
 def _show_scores(test: str, scores: Sequence["SenseScore"]) -> None:
@@ -95,8 +96,8 @@ def _show_scores(test: str, scores: Sequence["SenseScore"]) -> None:
     show("")
 
 
-def _by_name(scores: Sequence["SenseScore"]) -> dict[str, dict[str, float]]:
-    """Returns the figures of each score for `--json`."""
+def _figures_by_method(scores: Sequence["SenseScore"]) -> dict[str, dict[str, float]]:
+    """Returns the figures of each method, by its name, for `--json`."""
     return {
         score.name: {
             "f1": score.f1,

@@ -13,7 +13,7 @@ _SHORTEST_ABBREVIATION = len("--pre")
 
 
 def advice_for_command(name: str, commands: Iterable[str]) -> str:
-    """Returns a sentence on the command that an unknown one means, or an empty string."""
+    """Returns a sentence on what to type instead of an unknown command, or an empty string."""
     if " " in name:  # somebody typed a text
         return _sentence("elmo predict ner TEXT")
 
@@ -25,8 +25,8 @@ def advice_for_command(name: str, commands: Iterable[str]) -> str:
 
 def advice_for_option(name: str, options: Collection[str], arguments: Collection[str]) -> str:
     """
-    Returns a sentence on the option or argument of a command that an unknown option means, or an
-    empty string.
+    Returns a sentence on what to type instead of an unknown option, or an empty string. `options`
+    and `arguments` are those that the command has.
     """
 
     def exists(target: str) -> bool:
@@ -42,13 +42,13 @@ def advice_for_option(name: str, options: Collection[str], arguments: Collection
 
 def fits(target: str, options: Collection[str], arguments: Collection[str]) -> bool:
     """
-    Returns whether a command has the argument, such as TEXT, or the options that a target of the
-    table "options" names. A target that is a sentence fits every command.
+    Returns whether advice from the table "options" fits a command with these options and arguments.
     """
-    if target.endswith("."):
+    if target.endswith("."):  # a sentence, for every command
         return True
-    if target.isupper():
+    if target.isupper():  # an argument, such as TEXT
         return target in arguments
+    # What to type, such as `--layer N`: the command must have all options in it.
     named = re.findall(r"(?<!\S)--?[a-z][a-z-]*", target)
     return all(option in options for option in named)
 
@@ -60,8 +60,8 @@ def advice_for_too_many_arguments(command: str) -> str:
 
 def task_name(text: str, tasks: Collection[str]) -> str:
     """
-    Returns the name of a task, one of `tasks`. Raises `ArgumentTypeError`, with the task that is
-    probably meant.
+    Returns `text` if it is one of `tasks`. Raises `ArgumentTypeError` otherwise, with the task that
+    is probably meant.
     """
     if text in tasks:
         return text
@@ -78,7 +78,7 @@ def task_name(text: str, tasks: Collection[str]) -> str:
 
 
 def _sentence(meant: str) -> str:
-    """Returns advice for a target of a table: a sentence, or something to type."""
+    """Makes a sentence of a target in a table: a sentence already, an argument, or a command."""
     if not meant or meant.endswith("."):
         return meant
     if meant.isupper():

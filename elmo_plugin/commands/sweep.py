@@ -77,14 +77,14 @@ def outputs(args: argparse.Namespace) -> list[Path | str]:
 
 
 def resume_path(args: argparse.Namespace) -> Path:
-    """Returns the folder of the trainings."""
+    """Returns the folder of the trainings; the finished ones are not repeated."""
     return Path(args.serialization_dir)
 
 
 def run(args: argparse.Namespace) -> None:
     """
-    Finds all mistakes before anything is trained. Raises `SystemExit` at the end if a training
-    failed.
+    Trains each configuration with each seed, and shows and writes a table of the scores. Mistakes
+    are found before anything is trained. Raises `SystemExit` at the end if a training failed.
     """
     from elmo_plugin.sweeps import scores, trainings
 
@@ -92,7 +92,8 @@ def run(args: argparse.Namespace) -> None:
     planned = trainings.find_trainings(args.configs, folder, args.seeds, args.overrides)
     metric = scores.find_metric(planned, args.metric)
     _check_before_training(planned, metric)
-    found, failures = scores.judge(planned, _train(planned, args), metric)
+    outcomes = _train(planned, args)
+    found, failures = scores.judge(planned, outcomes, metric)
     table = scores.table(found, str(metric))
     show()
     show_lines(table)
@@ -106,8 +107,8 @@ def run(args: argparse.Namespace) -> None:
 
 def _check_before_training(planned: "Sequence[Training]", metric: "Metric") -> None:
     """
-    Raises `ConfigurationError` for a mistake in a configuration, and for a finished training that
-    is another one or lacks the metric.
+    Raises `ConfigurationError` for a mistake in a configuration, and for a folder that has the
+    training of another configuration, an unfinished one, or one without the metric.
     """
     from elmo_plugin.config_check import check, mistakes
     from elmo_plugin.sweeps.trainings import read_metrics
@@ -123,7 +124,10 @@ def _check_before_training(planned: "Sequence[Training]", metric: "Metric") -> N
 
 
 def _train(planned: "Sequence[Training]", args: argparse.Namespace) -> "Iterable[Outcome]":
-    """Trains in this process, or in several if the options say so. Returns the outcomes."""
+    """
+    Returns the outcomes of trainings. In this process, each training begins when its outcome is
+    requested; in several processes, if the options say so, all are trained first.
+    """
     from elmo_plugin.sweeps.trainings import train_in_processes, train_in_turn
 
     workers = args.workers or 1
@@ -138,8 +142,8 @@ def _train(planned: "Sequence[Training]", args: argparse.Namespace) -> "Iterable
 
 
 def _command_line() -> str:
-    """Returns the command line that started this process."""
+    """Returns the command line that started this process, without the path of the program."""
     program = "elmo"
-    if sys.argv[1:2] == ["elmo-sweep"]:
+    if sys.argv[1:2] == ["elmo-sweep"]:  # it was `allennlp elmo-sweep …`
         program = "allennlp"
     return shlex.join([program, *sys.argv[1:]])

@@ -61,7 +61,10 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _table(found: Sequence[tuple[str, "LayerWeights"]]) -> list[list[str]]:
-    """Returns a row for each mix of an archive, with a column for each layer, after a heading."""
+    """
+    Returns the rows of a table: a heading, then one for each mix of an archive, with a column for
+    each layer that any of them mixes.
+    """
     from elmo_plugin.embedding import layer_name
 
     mixed: set[int] = set()

@@ -8,7 +8,7 @@ from pathlib import Path
 from elmo_plugin.common.errors import BiLmError
 
 PARTS = ("train", "dev", "test")
-PART_IN_NAME = re.compile(
+_PART_IN_NAME = re.compile(
     r"(?<![a-z])(?:(?P<train>train(?:ing)?|trn)"
     r"|(?P<dev>dev(?:el(?:opment)?)?|val(?:id(?:ation)?)?|testa)"
     r"|(?P<test>testb?))(?:set|data)?(?![a-z])"
@@ -45,7 +45,7 @@ def find_parts(paths: Sequence[Path], option: str = "FILES") -> dict[str, Path]:
 
 def part_in_name(name: str) -> str | None:
     """Returns the part that is in the name of a file, or `None`."""
-    match = PART_IN_NAME.search(name.lower())
+    match = _PART_IN_NAME.search(name.lower())
     if match is None:
         return None
     return match.lastgroup  # each part has a group of its name

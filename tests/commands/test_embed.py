@@ -78,6 +78,17 @@ def test_a_column_that_a_table_lacks_and_tables_on_a_cluster_are_errors(
         embed(monkeypatch, tmp_path / "t.csv", tmp_path / "o", "--dask", "tcp://h", *files)
 
 
+@pytest.mark.parametrize("input_format", ["text", "fasta"])
+@pytest.mark.parametrize(("name", "column"), [("t.csv", []), ("t.txt", ["--column", "text"])])
+def test_a_table_is_not_read_in_the_input_format_of_texts(
+    name: str, column: list[str], input_format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / name).write_text("text\nIt rained .\n", encoding="utf-8")
+    options = [*column, "--input-format", input_format]
+    with pytest.raises(ConfigurationError, match="--input-format: expected lines of text"):
+        embed(monkeypatch, tmp_path / name, tmp_path / "o.npz", *options)
+
+
 @pytest.mark.parametrize("output", [[], ["a.npz", "-o", "b.npz"]])
 def test_naming_no_output_or_several_is_an_error(
     output: list[str], text: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,5 +1,6 @@
 """Command lines of `elmo`: what is meant by them, and what is said about wrong ones."""
 
+import argparse
 import json
 import re
 import shlex
@@ -336,6 +337,12 @@ def test_a_missing_gpu_is_found_before_anything_is_imported(
 )
 def test_seeds_are_counted_or_listed(text: str, numbers: list[int]) -> None:
     assert seeds(text) == numbers
+
+
+@pytest.mark.parametrize("text", [",", "3,x", "3,-7", "3,1.5"])
+def test_a_list_without_seeds_or_with_something_else_is_refused(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="expected whole numbers"):
+        seeds(text)
 
 
 def test_standard_output_stands_for_a_file(
