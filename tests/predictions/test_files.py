@@ -112,6 +112,13 @@ def test_every_row_of_a_table_contains_its_texts_whatever_their_keys(tmp_path: P
         assert [row["sentence"] for row in csv.DictReader(file)] == ["Good film", "Bad film"]
 
 
+def test_the_warning_of_formulas_names_the_table(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_predictions(predictions("sst", SNLI, sentence="=1+1"), tmp_path / "OUT.CSV")
+    assert caplog.messages[0].startswith("OUT.CSV: ")
+
+
 def test_inputs_are_numbered_by_their_line_in_the_file(tmp_path: Path) -> None:
     (prediction,) = predictions("sst", SNLI, sentence="a", line="77")
     prediction.line = 3
