@@ -98,8 +98,9 @@ def refused(config: Mapping[str, Any], folder: Path) -> Iterator[Refusal]:
     judge = ArchiveJudge(folder)
     for key, cls in _MADE.items():
         yield from judge.judge(cls, config.get(key), (key,))
+    # AllenNLP reads the vocabulary from files of the archive, and takes only its class from here.
     kind = config.get("vocabulary", {}).get("type")
-    if kind is not None and not _is_name(kind, Registrable._registry[Vocabulary]):
+    if kind is not None and not is_name(kind, Registrable._registry[Vocabulary]):
         yield Refusal(("vocabulary", "type"), explain_unknown(kind))
 
 
@@ -174,7 +175,7 @@ class ArchiveJudge(Judge[Refusal]):
         types = Registrable._registry.get(cls)
         if types:
             kind = value.get("type", cls.default_implementation)
-            if not _is_name(kind, types):
+            if not is_name(kind, types):
                 yield Refusal((*keys, "type"), _not_registered(kind, cls))
                 return
             name = kind
@@ -183,7 +184,7 @@ class ArchiveJudge(Judge[Refusal]):
         class_of_init = _class_of_init(constructor.cls)
         if self.may_make(class_of_init):
             yield from self._judge_arguments(constructor, class_of_init, value, keys)
-            yield from self.judge_own_files(class_of_init, name, value, keys)
+            yield from self.judge_own_files(constructor, class_of_init, name, value, keys)
         else:
             reason = f"{name} reads files, runs programs or loads other models"
             yield Refusal(keys, reason)
@@ -210,7 +211,12 @@ class ArchiveJudge(Judge[Refusal]):
                 yield from judge.judge(Any, item, place)
 
     def judge_own_files(
-        self, class_of_init: Any, name: str, value: Mapping[str, Value], keys: Keys
+        self,
+        constructor: Constructor,
+        class_of_init: Any,
+        name: str,
+        value: Mapping[str, Value],
+        keys: Keys,
     ) -> Iterator[Refusal]:
         """Asks a class that takes files of its archive whether it would take one from elsewhere."""
         if not hasattr(class_of_init, "argument_outside"):
@@ -270,7 +276,7 @@ def _leads_outside(text: str) -> bool:
     return bool(path.anchor) or text.startswith("~") or ".." in path.parts or "://" in text
 
 
-def _is_name(kind: Value, names: Iterable[str]) -> bool:
+def is_name(kind: Value, names: Iterable[str]) -> bool:
     """Returns whether a type is one of the names. A configuration may have any value there."""
     return isinstance(kind, str) and kind in names
 
