@@ -61,13 +61,14 @@ def refused_in_dry_run(config: Mapping[str, Any]) -> Iterator[Refusal]:
     if not is_name(kind, Registrable._registry[TrainModel]):
         yield Refusal(("type",), explain_unknown(kind))
         return
-    options = Constructor(*Registrable._registry[TrainModel][kind]).options()
+    cls, method = Registrable._registry[TrainModel][kind]
+    options = Constructor(cls, method).options()
     judge = _DryRunJudge(folder=Path(), subject="the configuration")
     for key, value in config.items():
         if key in _DATA:
-            yield from _judge_data(value, (key,))
-        elif key in options:
-            yield from judge.judge(options[key].annotation, value, (key,))
+            yield from _judge_data(value, keys=(key,))
+        elif key in options:  # a dry run makes nothing of other keys
+            yield from judge.judge(options[key].annotation, value, keys=(key,))
 
 
 def _judge_data(value: Value, keys: Keys) -> Iterator[Refusal]:
@@ -120,7 +121,10 @@ class _DryRunJudge(ArchiveJudge):
         value: Mapping[str, Value],
         keys: Keys,
     ) -> Iterator[Refusal]:
-        """Judges the files that a class reads or writes, those of its defaults included."""
+        """
+        Judges the files that a class reads or writes. If the configuration leaves an argument out,
+        the default is judged: it may be an address.
+        """
         if is_of_user(class_of_init):
             return  # only its author knows the meaning of its arguments
         for key, option in constructor.options().items():
@@ -146,7 +150,7 @@ def _judge_read(value: Value, keys: Keys) -> Iterator[Refusal]:
 
 
 def _judge_folder(value: Value, keys: Keys) -> Iterator[Refusal]:
-    """Refuses what is not a folder of this machine: a vocabulary's class would fetch it."""
+    """Refuses all but a folder of this machine: a vocabulary's class would fetch it."""
     if not isinstance(value, str) or not os.path.isdir(value):
         yield Refusal(keys, f"{value} is not a folder of this machine")
 
@@ -167,6 +171,6 @@ def _is_special(text: str) -> bool:
     """Returns whether a path leads to a device or a pipe: reading may never end."""
     try:
         mode = os.stat(os.path.expanduser(text)).st_mode
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # no file has this path
         return False
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)

@@ -55,6 +55,7 @@ class BiLmTab(Tab):
                 words.append(Occurrence(sentence, position))
         # All words of the text, in which occurrences of the same word are equal.
         folded = [word.casefold() for sentence in normalized for word in sentence]
+        chosen: int | None
         if query.get("word"):
             chosen = _read_number(query["word"], num_words=len(folded))
         else:

@@ -37,8 +37,8 @@ def show_page(
 ) -> None:
     """
     Serves the tabs of trained models and of a biLM until Ctrl-C; if neither `archives` nor `bilm`
-    names one, those of this package. `limit` is the maximum number of characters of a text. Raises
-    `BiLmError` if a model cannot be loaded, or the port is not available.
+    names one, all models of this package. `limit` is the maximum number of characters of a text.
+    Raises `BiLmError` if a model cannot be loaded, or the port is not available.
     """
     # The socket is opened first, so that a taken port is reported before any model is loaded.
     opened = open_socket(host, port)

@@ -193,7 +193,7 @@ def bundled_tabs(max_characters: int) -> list[TaskTab]:
     """
     taggers = {model.predicates for model in trained_models().values()}
     tabs = []
-    for name, model in trained_models().items():  # the name is also that of the model's task
+    for name, model in trained_models().items():  # named after their tasks
         if name not in taggers:
             loading = BACKGROUND.submit(load_predictor, name)
             archive = LoadedArchive(name, TASKS[name], loading, model.predicates)

@@ -44,8 +44,8 @@ class Target(NamedTuple):
 
 class NumberedPredictions:
     """
-    Iterates over predictions, and counts them. Each comes with a number: that of its line in the
-    file of inputs, or, if the inputs are from no file, its own, from 1.
+    Iterates over predictions, and counts them. Each comes with the number of its input's line in a
+    file, or, if the inputs are from no file, with its own number, from 1.
     """
 
     def __init__(self, predictions: Iterable[Prediction]) -> None:
@@ -101,7 +101,7 @@ def write_predictions(
 
 def _write_jsonl(predictions: NumberedPredictions, target: Target) -> None:
     """Writes a line for each prediction: an object with the keys of the input and of the output."""
-    # A person or a program that reads standard output gets each prediction as soon as it is made.
+    # A person or a program that reads standard output gets each prediction at once.
     flush = target.file is sys.stdout
     for line, prediction in predictions:
         print(_to_json(line, prediction), file=target.file, flush=flush)

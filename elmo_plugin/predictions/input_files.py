@@ -154,7 +154,7 @@ def _joined(lines: Iterable[bytes], path: str) -> str:
 
 
 def _shown_name(path: str) -> str:
-    """Returns what messages call a file."""
+    """Returns the name of a file in messages."""
     if path == "-":
         return "standard input"
     return path

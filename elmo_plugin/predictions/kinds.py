@@ -230,8 +230,8 @@ KINDS: dict[str, Kind] = {
 
 def kind_of(output: Output, keys: Iterable[str] = KINDS) -> Kind | None:
     """
-    Returns the kind of a prediction: that of the first of `keys` which is in it, or `None` if none
-    of them is.
+    Returns the kind for the first of `keys` that a prediction has, or `None` if it has none of
+    them.
     """
     for key in keys:
         if key in output:

@@ -100,12 +100,12 @@ class Prediction(dict[str, Any]):
     def view(self) -> PredictionView:
         """Returns the view of this prediction for a page."""
         parts = self.parts()
-        return PredictionView(self.shown_inputs(parts), parts, repr(self))
+        return PredictionView(self.texts_beside(parts), parts, repr(self))
 
-    def shown_inputs(self, parts: Sequence[Part]) -> dict[str, str]:
+    def texts_beside(self, parts: Sequence[Part]) -> dict[str, str]:
         """
-        Returns the texts of the input that the parts do not show. If one of the parts is a marked
-        text, it shows the task's first text.
+        Returns the texts of the input that the parts do not show, such as a question. A marked text
+        shows the task's first text.
         """
         texts = self.texts()
         if any(isinstance(part, MarkedText) for part in parts):

@@ -107,9 +107,10 @@ class TextPredictor:
         names = self.task.text_names
         if named:
             return self.predict_json(self._named_input(texts, named))
-        # Without any text, too: `input_of_texts` then says how many are expected.
+        # This includes no text at all: `input_of_texts` then says how many are expected.
         if all(isinstance(text, str) for text in texts):
-            return self.predict_json(input_of_texts(self.task, [str(text) for text in texts]))
+            plain = [str(text) for text in texts]  # strings of numpy are of a subclass of `str`
+            return self.predict_json(input_of_texts(self.task, plain))
         if len(texts) > 1:
             raise BiLmError(f"predict: expected {' and '.join(names)}, or one list of inputs")
         if self._is_one_input(texts[0]):
@@ -198,7 +199,7 @@ class TextPredictor:
             order.sort(key=lengths.__getitem__)
         predictions: dict[int, Prediction] = {}
         for start in range(0, len(order), batch_size):
-            # Within a batch, inputs stay in their order: of several mistakes, the first is named.
+            # Within a batch, inputs stay in their order: the message names the first mistake.
             indices = sorted(order[start : start + batch_size])
             batch = [inputs[index] for index in indices]
             predictions.update(zip(indices, self._predict_batch(batch), strict=True))

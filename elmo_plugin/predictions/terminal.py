@@ -40,7 +40,7 @@ def _show_prediction(prediction: Prediction, parts: Sequence[Part]) -> None:
     come first, because nobody has typed them here.
     """
     if prediction.line:
-        for text in prediction.shown_inputs(parts).values():
+        for text in prediction.texts_beside(parts).values():
             show_lines(text)
     print_view(parts)
 

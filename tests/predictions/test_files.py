@@ -19,7 +19,7 @@ from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner
 def test_keys_of_the_input_are_not_mistaken_for_the_prediction(tmp_path: Path) -> None:
     given = {"sentence1": "A", "sentence2": "B", "label": "entailment", "pairID": "7"}
     prediction = Prediction(SNLI, TASKS["snli"], given)
-    assert prediction.shown_inputs(prediction.parts()) == {"premise": "A", "hypothesis": "B"}
+    assert prediction.texts_beside(prediction.parts()) == {"premise": "A", "hypothesis": "B"}
     write_predictions([prediction], tmp_path / "out.csv")
     write_predictions([prediction], tmp_path / "out.jsonl")
     with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
