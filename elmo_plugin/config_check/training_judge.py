@@ -48,7 +48,12 @@ _KNOWN_PACKAGES = {"allennlp", "allennlp_models", "elmo_plugin"}
 
 
 class PlainType(NamedTuple):
-    """A type of Python that JSON has too."""
+    """
+    A type of Python that JSON has too.
+
+    description: follows "expected"
+    accepted: the types of values that AllenNLP takes for it, such as 0 and 1 for a truth value
+    """
 
     description: str
     accepted: tuple[type, ...]
