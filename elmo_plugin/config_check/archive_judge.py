@@ -27,8 +27,8 @@ from elmo_plugin.config_check.walk import Annotation, Judge, Keys, Value, is_lis
 
 def read_allowed(file: str) -> set[str]:
     """
-    Returns the modules and classes of other packages that read, run and fetch nothing when they are
-    made, as a file of this folder lists them. The rest of these packages is refused.
+    Returns the modules and classes of other packages that a file of this folder lists, such as
+    "torch.nn.modules.activation". They may be made, and the rest of these packages is refused.
     """
     content = Path(__file__).with_name(file).read_text(encoding="utf-8")
     allowed: set[str] = set()
@@ -37,6 +37,7 @@ def read_allowed(file: str) -> set[str]:
     return allowed
 
 
+# Making these reads, runs and fetches nothing.
 _ALLOWED = read_allowed("data_types.json")
 # All of ours is reviewed, and classes of users do what their users wrote.
 _REVIEWED = {"allennlp", "allennlp_models", "elmo_plugin", "torch"}
@@ -97,9 +98,10 @@ def refused(config: Mapping[str, Any], folder: Path) -> Iterator[Refusal]:
     """Yields the values that the configuration of an archive in `folder` may not have."""
     judge = ArchiveJudge(folder)
     for key, cls in _MADE.items():
-        yield from judge.judge(cls, config.get(key), (key,))
+        yield from judge.judge(cls, config.get(key), keys=(key,))
+    # AllenNLP reads the vocabulary from files of the archive, and takes only its class from here.
     kind = config.get("vocabulary", {}).get("type")
-    if kind is not None and not _is_name(kind, Registrable._registry[Vocabulary]):
+    if kind is not None and not is_name(kind, Registrable._registry[Vocabulary]):
         yield Refusal(("vocabulary", "type"), explain_unknown(kind))
 
 
@@ -109,15 +111,16 @@ def refused_predictor(model: Model, reader: DatasetReader) -> str | None:
     ensemble is judged by its first member.
     """
     members = getattr(model, "members", None)
-    while members:  # an ensemble, maybe of ensembles
+    while members:  # the members of an ensemble may be ensembles too
         model = members[0]
         members = getattr(model, "members", None)
     name = model.default_predictor
     if not name:
         return None
+    # Without the tokenizer of the reader, this predictor would load a model of spaCy.
     has_tokenizer = getattr(reader, "tokenizer", None) or getattr(reader, "_tokenizer", None)
     if name == "text_classifier" and not has_tokenizer:
-        return name  # it would load a model of spaCy
+        return name
     if archive_may_make(Predictor.by_name(name)):
         return None
     return name
@@ -155,6 +158,7 @@ class ArchiveJudge(Judge[Refusal]):
 
     @overrides
     def judge(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Refusal]:
+        # By this key, AllenNLP takes an object from another archive, whatever is expected here.
         if isinstance(value, Mapping) and "_pretrained" in value:
             yield Refusal(keys, "loads another model or code")
         else:
@@ -172,18 +176,19 @@ class ArchiveJudge(Judge[Refusal]):
         name = cls.__name__
         constructor = Constructor(cls)
         types = Registrable._registry.get(cls)
-        if types:
+        if types:  # otherwise, an object is always of the class itself
             kind = value.get("type", cls.default_implementation)
-            if not _is_name(kind, types):
+            if not is_name(kind, types):
                 yield Refusal((*keys, "type"), _not_registered(kind, cls))
                 return
             name = kind
-            constructor = Constructor(*types[kind])
+            registered_cls, method = types[kind]
+            constructor = Constructor(registered_cls, method)
             value = {key: item for key, item in value.items() if key != "type"}
         class_of_init = _class_of_init(constructor.cls)
         if self.may_make(class_of_init):
             yield from self._judge_arguments(constructor, class_of_init, value, keys)
-            yield from self.judge_own_files(class_of_init, name, value, keys)
+            yield from self.judge_own_files(constructor, class_of_init, name, value, keys)
         else:
             reason = f"{name} reads files, runs programs or loads other models"
             yield Refusal(keys, reason)
@@ -191,18 +196,22 @@ class ArchiveJudge(Judge[Refusal]):
     def _judge_arguments(
         self, constructor: Constructor, class_of_init: Any, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
-        """Judges the arguments of an object; `class_of_init` has the `__init__` that gets them."""
-        is_users = is_of_user(class_of_init)
-        judge = replace(self, in_class_of_user=is_users)
+        """
+        Judges the arguments of an object; `class_of_init` has the `__init__` that gets them. The
+        meaning of a name such as "path" or "vocab" is known for reviewed classes only, not for the
+        user's.
+        """
+        in_class_of_user = is_of_user(class_of_init)
+        judge = replace(self, in_class_of_user=in_class_of_user)
         options = constructor.options()
-        if is_users and not has_default_from_params(class_of_init):
-            options = {}  # it reads its arguments itself
+        if in_class_of_user and not has_default_from_params(class_of_init):
+            options = {}  # its own `from_params` decides on the meaning of each argument
         for key, item in value.items():
             place = (*keys, key)
-            if not is_users and key in options and not self.may_be_given(key):
+            if not in_class_of_user and key in options and not self.may_be_given(key):
                 # It would take the place of the object or the folder that AllenNLP passes.
                 yield self.refusal_of_outsider(item, place)
-            elif not is_users and key in _FILES and item is not None:
+            elif not in_class_of_user and key in _FILES and item is not None:
                 yield from self.judge_file(item, place)
             elif key in options:
                 yield from judge.judge(options[key].annotation, item, place)
@@ -210,9 +219,17 @@ class ArchiveJudge(Judge[Refusal]):
                 yield from judge.judge(Any, item, place)
 
     def judge_own_files(
-        self, class_of_init: Any, name: str, value: Mapping[str, Value], keys: Keys
+        self,
+        constructor: Constructor,
+        class_of_init: Any,
+        name: str,
+        value: Mapping[str, Value],
+        keys: Keys,
     ) -> Iterator[Refusal]:
-        """Asks a class that takes files of its archive whether it would take one from elsewhere."""
+        """
+        Judges the files that the object reads. A class that takes files of its archive says by
+        `argument_outside` which argument names one from elsewhere.
+        """
         if not hasattr(class_of_init, "argument_outside"):
             return  # it takes no files
         argument = class_of_init.argument_outside(self.folder, value)
@@ -221,7 +238,10 @@ class ArchiveJudge(Judge[Refusal]):
 
     @overrides
     def judge_plain(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Refusal]:
-        """Refuses paths, and unsafe values in the arguments of a class of the user's."""
+        """
+        Judges a value for which AllenNLP makes no object: a path, an object in the place of a list,
+        or anything that AllenNLP passes on unchanged to a class of the user's.
+        """
         cls = get_origin(annotation) or annotation
         if inspect.isclass(cls) and issubclass(cls, PathLike):
             yield from self.judge_file(value, keys)
@@ -270,7 +290,7 @@ def _leads_outside(text: str) -> bool:
     return bool(path.anchor) or text.startswith("~") or ".." in path.parts or "://" in text
 
 
-def _is_name(kind: Value, names: Iterable[str]) -> bool:
+def is_name(kind: Value, names: Iterable[str]) -> bool:
     """Returns whether a type is one of the names. A configuration may have any value there."""
     return isinstance(kind, str) and kind in names
 
@@ -284,11 +304,12 @@ def _not_registered(kind: Value, cls: Any) -> str:
 
 def _class_of_init(cls: Any) -> Any:
     """
-    Returns the class itself, or the registered class whose `__init__` it inherits: making a class
-    of the user's without an `__init__` does only what that one does.
+    Returns the registered class whose `__init__` a class has, or else the class itself. If a class
+    of the user's inherits the `__init__` of a reviewed class, its arguments have the same meaning
+    as there.
     """
-    for base in cls.__mro__:
-        if "__init__" in vars(base):  # the nearest one, which Python calls
+    for base in cls.__mro__:  # first the class itself
+        if "__init__" in vars(base):  # the one that Python calls
             if _is_registered(base):
                 return base
             return cls

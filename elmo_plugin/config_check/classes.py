@@ -69,10 +69,11 @@ class Constructor(NamedTuple):
 
 def find_constructor(base: Any, kind: str | None) -> Constructor | None:
     """
-    Returns the constructor for a type, by default for the default type of `base`. Without either,
-    or if no types are registered for `base`, it is that of `base` itself. Returns `None` if the
-    type is neither registered nor a class of a module that is imported already: nothing is imported
-    here.
+    Returns the constructor of the class that AllenNLP would make for a `base` and a type.
+
+    Without a type, the default type of `base` counts. Without that, and if no types are registered
+    for `base`, it is `base` itself. A type may also be a class by its full name; but nothing is
+    imported here, so returns `None` if its module is not imported yet, and for unknown types.
     """
     registered = Registrable._registry.get(base)
     kind = kind or getattr(base, "default_implementation", None)
@@ -91,7 +92,7 @@ def find_constructor(base: Any, kind: str | None) -> Constructor | None:
 
 
 def options_of(base: Any, kind: str | None) -> dict[str, Parameter]:
-    """Returns the options of a registered class."""
+    """Returns the options of the class that `find_constructor` finds, and none if it finds none."""
     constructor = find_constructor(base, kind)
     if constructor is None:
         return {}
@@ -99,14 +100,18 @@ def options_of(base: Any, kind: str | None) -> dict[str, Parameter]:
 
 
 def has_default_from_params(cls: Any) -> bool:
-    """Returns whether AllenNLP makes the arguments of a class by their annotations."""
+    """
+    Returns whether a class has AllenNLP's own `from_params`, so that its arguments are made by
+    their annotations.
+    """
     from_params = getattr(cls, "from_params", None)
     return getattr(from_params, "__func__", None) is _DEFAULT_FROM_PARAMS
 
 
 def reads_its_parameters(cls: Any) -> bool:
     """
-    Returns whether a class, unless it is ours, has another way to read its part of a configuration.
+    Returns whether a class has a `from_params` that may read other keys of a configuration than the
+    constructor has arguments. Ours never do.
     """
     if not hasattr(cls, "from_params") or has_default_from_params(cls):
         return False

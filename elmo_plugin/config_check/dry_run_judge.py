@@ -21,6 +21,7 @@ from elmo_plugin.config_check.archive_judge import (
     Refusal,
     archive_may_make,
     is_listed,
+    is_name,
     is_of_user,
     read_allowed,
 )
@@ -40,7 +41,9 @@ _READ = {
     "vectors",
     "weight_file",
 }
-# Constructors of vocabularies; the others are data.
+# The argument of vocabularies that names the folder with their files.
+_FOLDER = "directory"
+# Constructors of vocabularies that fetch a model; the others read data.
 _FETCHED = {"from_pretrained_transformer", "from_pretrained_transformer_and_instances"}
 # AllenNLP passes these paths to constructors, so a configuration does not have them.
 _PATHS_THAT_ARE_PASSED = {"serialization_dir", "data_path"}
@@ -55,16 +58,17 @@ def refused_in_dry_run(config: Mapping[str, Any]) -> Iterator[Refusal]:
     from allennlp.commands.train import TrainModel
 
     kind = config.get("type", TrainModel.default_implementation)
-    if kind not in Registrable._registry[TrainModel]:
+    if not is_name(kind, Registrable._registry[TrainModel]):
         yield Refusal(("type",), explain_unknown(kind))
         return
-    options = Constructor(*Registrable._registry[TrainModel][kind]).options()
+    cls, method = Registrable._registry[TrainModel][kind]
+    options = Constructor(cls, method).options()
     judge = _DryRunJudge(folder=Path(), subject="the configuration")
     for key, value in config.items():
         if key in _DATA:
-            yield from _judge_data(value, (key,))
-        elif key in options:
-            yield from judge.judge(options[key].annotation, value, (key,))
+            yield from _judge_data(value, keys=(key,))
+        elif key in options:  # a dry run makes nothing of other keys
+            yield from judge.judge(options[key].annotation, value, keys=(key,))
 
 
 def _judge_data(value: Value, keys: Keys) -> Iterator[Refusal]:
@@ -89,7 +93,7 @@ class _DryRunJudge(ArchiveJudge):
 
     @overrides
     def judge_object(self, cls: Any, value: Value, keys: Keys) -> Iterator[Refusal]:
-        is_fetched = isinstance(value, Mapping) and value.get("type") in _FETCHED
+        is_fetched = isinstance(value, Mapping) and is_name(value.get("type"), _FETCHED)
         if cls is Vocabulary and is_fetched:
             yield Refusal((*keys, "type"), f"{value['type']} fetches a model")
             return
@@ -103,22 +107,32 @@ class _DryRunJudge(ArchiveJudge):
     def judge_file(self, value: Value, keys: Keys) -> Iterator[Refusal]:
         if keys[-1] in _READ:
             yield from _judge_read(value, keys)
+        elif keys[-1] == _FOLDER:
+            yield from _judge_folder(value, keys)
         else:
             yield self.refusal_of_outsider(value, keys)
 
     @overrides
     def judge_own_files(
-        self, class_of_init: Any, name: str, value: Mapping[str, Value], keys: Keys
+        self,
+        constructor: Constructor,
+        class_of_init: Any,
+        name: str,
+        value: Mapping[str, Value],
+        keys: Keys,
     ) -> Iterator[Refusal]:
-        """Judges the files that a class reads or writes, those of its defaults included."""
+        """
+        Judges the files that a class reads or writes. If the configuration leaves an argument out,
+        the default is judged: it may be an address.
+        """
         if is_of_user(class_of_init):
             return  # only its author knows the meaning of its arguments
-        for key, option in Constructor(class_of_init).options().items():
+        for key, option in constructor.options().items():
             given = value.get(key, option.default)
             if key in _READ:
                 yield from _judge_read(given, (*keys, key))
-            elif key == "directory" and isinstance(given, str) and not os.path.isdir(given):
-                yield Refusal((*keys, key), f"{given} is not a folder of this machine")
+            elif key == _FOLDER and isinstance(given, str):
+                yield from _judge_folder(given, (*keys, key))
             elif key in _WRITTEN and isinstance(given, str):
                 yield Refusal((*keys, key), f"{name} writes files there")
 
@@ -128,8 +142,17 @@ def _judge_read(value: Value, keys: Keys) -> Iterator[Refusal]:
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from _judge_read(item, (*keys, key))
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            yield from _judge_read(item, (*keys, position))
     elif isinstance(value, str) and value not in bundled_models() and not _is_file(value):
         yield Refusal(keys, f"{value} is not a file of this machine")
+
+
+def _judge_folder(value: Value, keys: Keys) -> Iterator[Refusal]:
+    """Refuses all but a folder of this machine: a vocabulary's class would fetch it."""
+    if not isinstance(value, str) or not os.path.isdir(value):
+        yield Refusal(keys, f"{value} is not a folder of this machine")
 
 
 def _is_file(value: Value) -> bool:
@@ -148,6 +171,6 @@ def _is_special(text: str) -> bool:
     """Returns whether a path leads to a device or a pipe: reading may never end."""
     try:
         mode = os.stat(os.path.expanduser(text)).st_mode
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # no file has this path
         return False
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)

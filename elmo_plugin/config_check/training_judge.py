@@ -48,7 +48,12 @@ _KNOWN_PACKAGES = {"allennlp", "allennlp_models", "elmo_plugin"}
 
 
 class PlainType(NamedTuple):
-    """A type of Python that JSON has too."""
+    """
+    A type of Python that JSON has too.
+
+    description: follows "expected"
+    accepted: the types of values that AllenNLP takes for it, such as 0 and 1 for a truth value
+    """
 
     description: str
     accepted: tuple[type, ...]
@@ -93,14 +98,17 @@ def mistakes(config: Mapping[str, Any]) -> list[Mistake]:
     arguments = {key: value for key, value in config.items() if key not in _TAKEN_BEFORE}
     found = list(_TrainingJudge().judge_object(TrainModel, arguments, keys=()))
     found += _options_beside_a_sampler(config)
-    for mistake in _gone_types(config, ()):
+    for mistake in _gone_types(config, keys=()):
         if mistake not in found:
             found.append(mistake)
     return found
 
 
 def check(found: Iterable[Mistake], where: str = "") -> None:
-    """Raises `ConfigurationError` for mistakes, except for what is missing: code may pass it."""
+    """
+    Raises `ConfigurationError` for mistakes, except for what is missing: code may pass it. The
+    message begins with `where`.
+    """
     wrong = [str(mistake) for mistake in found if mistake.reason != MISSING]
     if wrong:
         raise ConfigurationError(where + "; ".join(wrong))
@@ -161,9 +169,10 @@ class _TrainingJudge(Judge[Mistake]):
         """
         attempts = [list(self.judge(kind, value, keys)) for kind in kinds]
         if str not in kinds:
-            # For a number that is written as text, a number was meant.
-            numbers = [found for found in attempts if found and found[0].number is not None]
-            attempts = numbers or attempts
+            # If no text is expected, a text such as "3" was meant as a number: the message says so.
+            as_number = [found for found in attempts if found and found[0].number is not None]
+            if as_number:
+                attempts = as_number
         yield from min(attempts, key=_implausibility)
 
     @overrides
@@ -181,7 +190,7 @@ class _TrainingJudge(Judge[Mistake]):
             return
         constructor = find_constructor(cls, kind)
         if constructor is None or reads_its_parameters(constructor.cls):
-            return
+            return  # its options are not known here
         owner = ""
         if keys:  # below the top level
             owner = f" of {kind or cls.__name__}"
@@ -229,14 +238,19 @@ def _wrong_type(cls: Any, kind: Value) -> str | None:
         return MISSING
     if not isinstance(kind, str):
         return f"expected text, found {kind!r:.80}"
-    if kind in Registrable._registry[cls] or "." in kind or VARIABLE.search(kind):
+    if kind in Registrable._registry[cls]:
+        return None
+    # AllenNLP imports the class that a name with points stands for; the value of a variable comes
+    # later.
+    if "." in kind or VARIABLE.search(kind):
         return None
     return explain_unregistered(kind, cls)
 
 
 def _takes_other_keys(cls: Any, options: Mapping[str, Parameter]) -> bool:
     """Returns whether a class may do something with keys that are none of its options."""
-    if all(option.kind is not Parameter.VAR_KEYWORD for option in options.values()):
+    has_kwargs = any(option.kind is Parameter.VAR_KEYWORD for option in options.values())
+    if not has_kwargs:
         return False
     package, _, _ = cls.__module__.partition(".")
     if package not in _KNOWN_PACKAGES:
@@ -257,7 +271,7 @@ def _missing(
 def _is_required(option: Parameter, is_top: bool) -> bool:
     """Returns whether a configuration must have a value for an option."""
     if option.kind not in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY):
-        return False
+        return False  # `*args` and `**kwargs` may stay empty
     is_part_of_training = is_top and option.name in _PARTS_OF_A_TRAINING
     if option.name in PASSED and not is_part_of_training:
         return False  # AllenNLP passes it
@@ -265,7 +279,10 @@ def _is_required(option: Parameter, is_top: bool) -> bool:
 
 
 def _not_of_type(plain: PlainType, value: Value, keys: Keys) -> Mistake:
-    """Returns the mistake of a value that is of another type than its option."""
+    """
+    Returns the mistake of a value that is of another type than its option. For a number in
+    quotation marks, its reason says how to write it.
+    """
     number = None
     found = f"{value!r:.80}"
     if isinstance(value, str):
@@ -287,9 +304,9 @@ def _out_of_range(value: float, keys: Keys) -> Iterator[Mistake]:
 def number_in(text: str) -> NumberInText | None:
     """Returns the number or truth value that a text stands for, or `None` if it is other text."""
     if VARIABLE.fullmatch(text):
-        return NumberInText(None)
+        return NumberInText(value=None)
     try:
-        value = json.loads(text.lower())
+        value = json.loads(text.lower())  # in small letters, because Python's "True" counts too
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, int | float):

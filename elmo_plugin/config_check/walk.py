@@ -36,8 +36,9 @@ class TypedItem(NamedTuple):
 
 class Judge(ABC, Generic[Finding]):
     """
-    Walks through the values of a configuration as AllenNLP would, and yields findings. A
-    subclass judges objects, from whose arguments the walk goes on, and plain values.
+    Walks through the values of a configuration as AllenNLP would, and yields findings, whose
+    type the subclass chooses. It judges objects, from whose arguments the walk goes on, and plain
+    values.
     """
 
     def judge(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Finding]:
@@ -59,7 +60,7 @@ class Judge(ABC, Generic[Finding]):
             yield from self._judge_items(annotation, value, keys)
 
     def _judge_items(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Finding]:
-        """Judges each item of a list or dictionary, or the value itself if it has none."""
+        """Judges each item of a list or dictionary, or else the whole value."""
         items = typed_items(annotation, value)
         if items is None:
             yield from self.judge_plain(annotation, value, keys)
@@ -85,7 +86,10 @@ class Judge(ABC, Generic[Finding]):
 
 
 def is_list_type(annotation: Annotation) -> bool:
-    """Returns whether AllenNLP makes a value for this annotation item by item, as `list[Model]`."""
+    """
+    Returns whether AllenNLP makes a value for this annotation item by item, as for `list[Model]`;
+    dictionaries do not count.
+    """
     origin = get_origin(annotation)
     if not inspect.isclass(origin) or issubclass(origin, Mapping):
         return False
@@ -94,8 +98,9 @@ def is_list_type(annotation: Annotation) -> bool:
 
 def typed_items(annotation: Annotation, value: Value) -> list[TypedItem] | None:
     """
-    Returns the items of a list or dictionary with their types; `None` if the annotation does
-    not have these types, or if the value is not of its kind.
+    Returns the items of a list or dictionary with their types. Returns `None` if the annotation
+    says nothing of items, as `int` or a bare `list`, or if the value is not such a list or
+    dictionary.
     """
     origin = get_origin(annotation)
     kinds = get_args(annotation)

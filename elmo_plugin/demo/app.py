@@ -48,7 +48,8 @@ HEADERS = {
 
 def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> Starlette:
     """
-    Returns the application, with a note at the foot of each page. See `SameSiteOnly` for `host`.
+    Returns the application: a page for each tab, with a note at its foot, and the same content as
+    JSON. Requests for `host` are answered, beside those for this machine, see `SameSiteOnly`.
     """
 
     def redirect_to_first_tab(request: Request) -> Response:
@@ -68,15 +69,16 @@ def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> St
 
 def _respond(environment: Environment, tab: Tab, request: Request) -> Response:
     """
-    Returns a page, or its content as JSON. If the request has no text, the page shows the first
-    example, with its answer if the models are loaded. Starlette calls this in a thread.
+    Returns the page of a tab, or only the answer as JSON. If the request has no text, the page
+    shows the first example: with its answer if the models are loaded, and else at once without it.
+    Starlette calls this in a thread.
     """
     query: Mapping[str, str] = request.query_params
     if request.url.path.endswith(".json"):
         result = _answer(tab, query)
         content: Any = {"error": result.error}
         if result.answer is not None:
-            content = result.answer["json"]
+            content = result.answer["json"]  # without what only the template needs
         return JSONResponse(content, result.status)
     result = _Result()
     if any(name in query for name in tab.fields):
@@ -99,7 +101,10 @@ class _Result(NamedTuple):
 
 
 def _answer(tab: Tab, query: Mapping[str, str]) -> _Result:
-    """Returns the answer of a tab. Unexpected errors are printed in the terminal."""
+    """
+    Returns the answer of a tab, or a message if the query cannot be used or the computation fails.
+    Unexpected errors are printed in the terminal, because a visitor need not see them.
+    """
     try:
         return _Result(tab.answer(query))
     except BiLmError as mistake:
@@ -111,7 +116,8 @@ def _answer(tab: Tab, query: Mapping[str, str]) -> _Result:
 
 def _is_from_another_origin(headers: Headers, host: str) -> bool:
     """
-    Returns whether a request has an `Origin`, such as `http://localhost:8000`, with another host.
+    Returns whether a request has an `Origin`, such as `http://localhost:8000`, with another host,
+    or without any: browsers send `null` for a page in a sandbox.
     """
     origin = headers.get("origin")
     if origin is None:
@@ -170,10 +176,10 @@ class SameSiteOnly:
 
     def _is_own(self, host: str) -> bool:
         """
-        Returns whether nobody else can own the host of a request. This holds for our names, and for
-        addresses in numbers: 127.0.0.1, or [::1] for IPv6.
+        Returns whether the host of a request cannot be a name that somebody else owns. This holds
+        for our names, and for addresses in numbers: 127.0.0.1, or [::1] for IPv6.
         """
-        name = _PORT.sub("", host.lower())
+        name = _PORT.sub("", host.lower())  # without the port
         if name in self._names:
             return True
         in_brackets = _IPV6_IN_BRACKETS.fullmatch(name)

@@ -33,12 +33,12 @@ class BiLmTab(Tab):
 
     def __init__(self, source: str, max_characters: int = MAX_CHARACTERS) -> None:
         super().__init__(task_cards()["bilm"], max_characters, models=[source])
-        self._rules = BACKGROUND.submit(SpacyRules, "en")  # it takes seconds to import spaCy
+        # Loaded while the biLM is, because it takes seconds to import spaCy.
+        self._rules = BACKGROUND.submit(SpacyRules, "en")
         self.source = source
         self.bilm = BiLm.from_pretrained(source)
-        self._lock = (
-            threading.Lock()
-        )  # held while the biLM embeds, so that one request at a time computes
+        # Held while the biLM embeds, so that one request at a time computes.
+        self._lock = threading.Lock()
 
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
         """
@@ -53,10 +53,13 @@ class BiLmTab(Tab):
         for sentence in sentences:
             for position in range(len(sentence)):
                 words.append(Occurrence(sentence, position))
+        # All words of the text, in which occurrences of the same word are equal.
         folded = [word.casefold() for sentence in normalized for word in sentence]
-        chosen = _longest(folded)
+        chosen: int | None
         if query.get("word"):
-            chosen = _number(query["word"], len(folded))
+            chosen = _read_number(query["word"], num_words=len(folded))
+        else:
+            chosen = _number_of_longest(folded)
         with self._lock, torch.no_grad():
             embedded = self.bilm.embed(normalized)
         layers = torch.cat(embedded, dim=1)  # Shape: (num_layers, words, dim)
@@ -89,18 +92,22 @@ class BiLmTab(Tab):
         )
 
 
-def _number(chosen: str, num_words: int) -> int:
-    """Returns the number of the chosen word. Raises `BiLmError` if the text has fewer words."""
+def _read_number(chosen: str, num_words: int) -> int:
+    """
+    Returns the number of the chosen word from the query. Raises `BiLmError` if the text has fewer
+    words, or if it is no number.
+    """
+    # Without this form, `int` would also read signs, spaces, other digits and endless numbers.
     if not re.fullmatch(r"[0-9]{1,6}", chosen) or int(chosen) >= num_words:
         raise BiLmError(f"The word {chosen!r} is not in this text.")
     return int(chosen)
 
 
-def _longest(words: Sequence[str]) -> int | None:
+def _number_of_longest(words: Sequence[str]) -> int | None:
     """
-    Returns the number of the longest word that occurs twice, or else of the longest word. Of
-    equally long words the most frequent is taken. Returns `None` if no word begins with a letter
-    or a digit.
+    Returns the number of the longest word that occurs twice, or if none does, of the longest word.
+    Of equally long words the most frequent is taken. Punctuation does not count: returns `None` if
+    no word begins with a letter or a digit.
     """
     counts = Counter(word for word in words if word[0].isalnum())
     if not counts:
@@ -118,8 +125,9 @@ def _similar_words(
     sentences: list[list[str]], folded: Sequence[str], layers: Tensor, chosen: int
 ) -> dict[str, Any]:
     """
-    Compares the occurrences of the chosen word in each layer, and finds its nearest neighbors.
-    `layers` has the vectors of all words of the text; its shape is (num_layers, words, dim).
+    Compares the occurrences of the chosen word in each layer, and finds its nearest neighbors by
+    the last layer. `folded` has all words of the text, and `layers` has their vectors; its shape is
+    (num_layers, words, dim).
     """
     occurrences = [number for number, word in enumerate(folded) if word == folded[chosen]]
     # At most MAX_OCCURRENCES are shown: the first ones, or those that end with the chosen one.
@@ -131,10 +139,11 @@ def _similar_words(
             by_layer.append({"name": layer_name(number), **_similarities(vectors)})
     unit = normalize(layers[-1], dim=-1)
     cosines = unit @ unit[chosen]  # Shape: (words,)
-    cosines[chosen] = math.inf  # so that the word itself comes first, and can be left out
-    first = 1
+    cosines[chosen] = math.inf  # so that the word itself comes first
+    most_similar = by_cosine(sentences, cosines)
+    next(most_similar)  # the word itself
     neighbors = []
-    for neighbor in islice(by_cosine(sentences, cosines), first, first + NUM_NEIGHBORS):
+    for neighbor in islice(most_similar, NUM_NEIGHBORS):
         neighbors.append({**neighbor.occurrence._asdict(), "cosine": neighbor.cosine})
     return {"occurrences": occurrences, "layers": by_layer, "neighbors": neighbors}
 

@@ -1,5 +1,6 @@
 """Serves the page until Ctrl-C."""
 
+import errno
 import ipaddress
 import os
 import socket
@@ -35,9 +36,9 @@ def show_page(
     trust: bool,
 ) -> None:
     """
-    Serves the tabs of trained models and of a biLM until Ctrl-C; by default, of all in this
-    package. `limit` is the maximum number of characters of a text. Raises `BiLmError` if a model
-    cannot be loaded, or the port is not available.
+    Serves the tabs of trained models and of a biLM until Ctrl-C; if neither `archives` nor `bilm`
+    names one, all models of this package. `limit` is the maximum number of characters of a text.
+    Raises `BiLmError` if a model cannot be loaded, or the port is not available.
     """
     # The socket is opened first, so that a taken port is reported before any model is loaded.
     opened = open_socket(host, port)
@@ -77,22 +78,25 @@ def _tabs_of(archives: Sequence[str], bilm: str | None, limit: int, trust: bool)
         bilm_tabs.append(BiLmTab(bilm, limit))
     tabs: list[Tab] = []
     if archives:
-        import_all_plugins("a trained model")
+        import_all_plugins(subject="a trained model")
         tabs.extend(task_tabs(archives, limit, trust))
     return tabs + bilm_tabs
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Opens a listening socket. Raises `BiLmError` if the port is not available."""
+    """Opens a listening socket. Raises `BiLmError` if the host or the port is not available."""
     try:
         addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
         family, _, _, _, address = addresses[0]
         # An address is a name and a port, here an empty one; IPv6 adds two numbers.
         name, _, *rest = address
         return socket.create_server((name, port, *rest), family=family)
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError) as error:  # an `OverflowError` if the port is above 65535
         hint = "; try --port 0"
-        if isinstance(error, socket.gaierror):  # the name of the host is wrong, and not the port
+        host_is_wrong = isinstance(error, socket.gaierror) or (
+            isinstance(error, OSError) and error.errno == errno.EADDRNOTAVAIL
+        )
+        if host_is_wrong:
             hint = ""
         raise BiLmError(f"cannot serve at {host}, port {port}: {error}{hint}") from None
 
@@ -108,7 +112,7 @@ def address_of(opened: socket.socket, host: str) -> str:
 
 
 def is_local(host: str) -> bool:
-    """Returns whether only this machine can reach a host."""
+    """Returns whether only this machine can reach a server at a host."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -131,7 +135,7 @@ def make_server(app: Starlette) -> uvicorn.Server:
     return _Server(
         uvicorn.Config(
             app,
-            http="h11",
+            http="h11",  # the one that has a limit for requests, below
             ws="none",
             log_level="error",
             access_log=False,

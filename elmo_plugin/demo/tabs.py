@@ -108,7 +108,7 @@ class Tab(ABC):
         """
         texts = {}
         for name in self.fields:
-            text = query.get(name, "").replace("\r\n", "\n")
+            text = query.get(name, "").replace("\r\n", "\n")  # browsers send "\r\n" from forms
             if not _has_visible(text):
                 raise BiLmError(f"Enter a {name}, or choose an example.")
             if len(text) > self.max_characters:
@@ -147,8 +147,8 @@ class TaskTab(Tab):
 
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
         inputs = self.texts(query)
-        columns = []
-        results = []
+        columns = []  # for the template
+        results = []  # for programs
         for archive in self.archives:
             column = _column(archive, inputs)
             columns.append(column)
@@ -158,18 +158,19 @@ class TaskTab(Tab):
 
 def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Returns the prediction of an archive for the template, or why it is missing or cannot be shown.
+    Returns the prediction of an archive for the template, or why it is missing or cannot be shown:
+    an error in one column leaves the others alone.
     """
     prediction: Prediction | None = None
-    text = ""
+    as_json = ""
     parts: list[Part] = []
     error = ""
     try:
         prediction = archive.predict(inputs)
-        text = json.dumps(prediction, indent=2, ensure_ascii=False, allow_nan=False)
+        as_json = json.dumps(prediction, indent=2, ensure_ascii=False, allow_nan=False)
         parts = view(archive.task, prediction, inputs)
     except Exception as mistake:  # anyone's model, predictor or reader may raise it
-        prediction = None
+        prediction = None  # it may be the JSON or the view of a prediction that failed
         error = str(mistake)
         if not isinstance(mistake, BiLmError) and type(mistake).__name__ != "ConfigurationError":
             traceback.print_exc()
@@ -180,19 +181,19 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
         "error": error,
         "model": archive,
         "parts": parts,
-        "json": text,
+        "json": as_json,
         "python": archive.python(inputs),
     }
 
 
 def bundled_tabs(max_characters: int) -> list[TaskTab]:
     """
-    Returns a tab for each of this package's trained models, and loads them in the background. Each
-    has the name of its task. The taggers that other models need get no tab.
+    Returns a tab for each of this package's trained models, and loads them in the background. The
+    taggers that other models need get no tab.
     """
     taggers = {model.predicates for model in trained_models().values()}
     tabs = []
-    for name, model in trained_models().items():
+    for name, model in trained_models().items():  # named after their tasks
         if name not in taggers:
             loading = BACKGROUND.submit(load_predictor, name)
             archive = LoadedArchive(name, TASKS[name], loading, model.predicates)
@@ -211,7 +212,8 @@ def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) ->
         task = predictor.task
         tagger = _tagger_for(task, loaded)
         if tagger and tagger != tagger_of(path):
-            # The model was loaded without this tagger, so it is loaded again with it.
+            # The model was loaded without this tagger, so it is loaded again with it: with the
+            # archive that is loaded already, or with the name of this package's tagger.
             predicates = loaded.get(tagger, tagger)
             predictor = load_predictor(path, trust=trust, predicates=predicates)
         ready: Future[TextPredictor] = Future()
@@ -224,7 +226,10 @@ def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) ->
 
 
 def _tagger_for(task: TaskCard, loaded: Mapping[str, TextPredictor]) -> str:
-    """Returns the path or the name of the tagger that a task needs, or an empty string."""
+    """
+    Returns the path of a loaded tagger that a task needs, or else the name of this package's
+    tagger; an empty string if the task needs none.
+    """
     if task.tagger:
         for path, predictor in loaded.items():
             if predictor.task.name == task.tagger:

@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, is_special
@@ -33,19 +33,19 @@ class Target(NamedTuple):
     Where predictions are written.
 
     file: open for writing
-    title: the name of the file without its suffix
-    predictor: AllenNLP's predictor, for .conll
+    path: as the user gave it, for a title and for warnings
+    predictor: AllenNLP's predictor; only .conll needs it
     """
 
     file: TextIO
-    title: str
+    path: Path
     predictor: "Predictor | None"
 
 
 class NumberedPredictions:
     """
-    Iterates over predictions, and counts them. Each comes with the number of its line in a file, or
-    else with its own number.
+    Iterates over predictions, and counts them. Each comes with the number of its input's line in a
+    file, or, if the inputs are from no file, with its own number, from 1.
     """
 
     def __init__(self, predictions: Iterable[Prediction]) -> None:
@@ -59,7 +59,11 @@ class NumberedPredictions:
 
 
 def check_format(path: str | Path, task: TaskCard) -> None:
-    """Raises `BiLmError` unless the predictions of a task can be written to such a file."""
+    """
+    Raises `BiLmError` unless the predictions of a task can be written to a path: its suffix must be
+    one of `FORMATS`, and .conll is only for tasks that find entities.
+    """
+    # The name of a device or a pipe need not have a suffix: it gets JSON lines.
     if not is_special(path):
         check_suffix(path)
     if Path(path).suffix.lower() == ".conll" and "entities" not in task.finds:
@@ -73,27 +77,34 @@ def write_predictions(
 ) -> int:
     """
     Writes predictions to a file in the format of its suffix, completely or not at all, and returns
-    their number. A .csv has a row for each entity, role, mention, answer or label; a .conll, which
-    AllenNLP's `predictor` formats, a line for each word and its tag. The others are .jsonl,
-    .json, a list of the same objects, and .html. Standard output and devices get JSON lines.
+    their number. A path without such a suffix is standard output or a device, and gets JSON lines.
+
+    .jsonl: an object a line for each prediction
+    .json: a list of the same objects
+    .csv: a row for each entity, role, mention, answer or label
+    .conll: a line for each word and its tag, as AllenNLP's `predictor` formats them
+    .html: a page with a section for each prediction
     """
-    write = _WRITERS.get(Path(path).suffix.lower(), _write_jsonl)
+    path = Path(path)
+    write = _WRITERS.get(path.suffix.lower(), _write_jsonl)
     numbered = NumberedPredictions(predictions)
     if str(path) == _STANDARD_OUTPUT:
-        write(numbered, Target(sys.stdout, "", predictor))
+        write(numbered, Target(file=sys.stdout, path=path, predictor=predictor))
         return numbered.count
     with (
         atomic_write(path) as temporary,
         open(temporary, "w", encoding="utf-8", newline="") as file,
     ):
-        write(numbered, Target(file, Path(path).stem, predictor))
+        write(numbered, Target(file=file, path=path, predictor=predictor))
     return numbered.count
 
 
 def _write_jsonl(predictions: NumberedPredictions, target: Target) -> None:
-    """Writes an object a line: the input, and over it the prediction."""
+    """Writes a line for each prediction: an object with the keys of the input and of the output."""
+    # A person or a program that reads standard output gets each prediction at once.
+    flush = target.file is sys.stdout
     for line, prediction in predictions:
-        print(_to_json(line, prediction), file=target.file, flush=target.file is sys.stdout)
+        print(_to_json(line, prediction), file=target.file, flush=flush)
 
 
 def _write_json(predictions: NumberedPredictions, target: Target) -> None:
@@ -125,7 +136,7 @@ def _to_json(line: int, prediction: Prediction) -> str:
 def _write_html(predictions: NumberedPredictions, target: Target) -> None:
     """Writes a page with a section for each prediction."""
     sections = (Section(line, prediction.view()) for line, prediction in predictions)
-    target.file.writelines(page(target.title, sections))
+    target.file.writelines(page(target.path.stem, sections))
 
 
 def _write_conll(predictions: NumberedPredictions, target: Target) -> None:
@@ -133,13 +144,16 @@ def _write_conll(predictions: NumberedPredictions, target: Target) -> None:
     Writes a line for each word, and a blank line after each sentence. Control characters are
     visible escapes: `cat` shows such files in a terminal.
     """
+    # Only the tagger's predictor comes here, see `check_format`; AllenNLP's base class does not
+    # declare its `format_lines`.
+    predictor: Any = target.predictor
     for _, prediction in predictions:
-        for line in target.predictor.format_lines(prediction):  # type: ignore[union-attr]
+        for line in predictor.format_lines(prediction):
             target.file.write(f"{visible_line(line)}\n")
 
 
 def _write_csv(predictions: NumberedPredictions, target: Target) -> None:
-    """Writes a table with the columns that the first prediction needs."""
+    """Writes a table. All predictions are of one task, so the first decides on the columns."""
     table: csv.DictWriter[str] | None = None
     num_formulas = 0
     for line, prediction in predictions:
@@ -148,20 +162,21 @@ def _write_csv(predictions: NumberedPredictions, target: Target) -> None:
             raise BiLmError(
                 f"a prediction with {', '.join(prediction)} cannot be a table; write .jsonl"
             )
-        repeated: dict[str, object] = {"line": line}
+        in_each_row: dict[str, object] = {"line": line}
         if kind.repeats_texts:
-            repeated.update(prediction.texts())
+            in_each_row.update(prediction.texts())
         if table is None:
-            columns = [*repeated, *kind.all_columns(prediction)]
+            columns = [*in_each_row, *kind.all_columns(prediction)]
+            # Rows have other keys too, such as an entity's `start_word`; they are left out.
             table = csv.DictWriter(
                 target.file, columns, restval="", extrasaction="ignore", lineterminator="\n"
             )
             table.writeheader()
         for row in kind.rows(prediction):
-            cells = {**repeated, **row}
+            cells = {**in_each_row, **row}
             num_formulas += count_formulas(cells.values())
             table.writerow(cells)
-    warn_of_formulas(f"{target.title}.csv", num_formulas)
+    warn_of_formulas(target.path.name, num_formulas)
 
 
 _WRITERS: dict[str, Callable[[NumberedPredictions, Target], None]] = {

@@ -52,9 +52,9 @@ class Form(Enum):
 
 def inputs_of(texts: Sequence[str], task: TaskCard) -> Iterator[Input]:
     """
-    Yields the inputs that a command line names: a file, standard input, texts, or a JSON object.
-    Beside a question, a whole file is the passage. After a passage, each line of a file is a
-    question about it.
+    Yields the inputs that `elmo predict` gets in its arguments TEXT: the texts of one input, a JSON
+    object, or a file with an input in each line (standard input, if it is `-`). For a task with
+    questions, the passage, the questions, or both may come from files.
     """
     files = [text for text in texts if text == "-" or os.path.exists(text)]
     if not files:
@@ -83,51 +83,55 @@ def _inputs_about_passage(
     texts: Sequence[str], files: Sequence[str], task: TaskCard
 ) -> Iterator[Input]:
     """
-    Yields the inputs of a passage and its questions, one or both in files. A passage is a whole
-    file. A question is typed, before or after the passage's file; or each line of the file after a
-    passage is one.
+    Yields the inputs of a passage and its questions, one or both of them in `files`:
+
+        FILE "Who?"      one question about the whole file
+        "Who?" FILE      the same
+        "Ada left." FILE the question in each line of the file, about the typed passage
+        FILE FILE        the question in each line of the second file, about the whole first one
     """
     first, last = texts
-    if last not in files:  # the passage is in a file, and its question is typed
+    if last not in files:
         yield Input("TEXT", input_of_texts(task, [_content(first), last]))
-        return
-    if first in files:
+    elif first in files:
         yield from _questions_about(_content(first), last, _lines(last), task)
-        return
-    # A text before a file is a question about it, or else the passage of its questions.
-    # `input_of_texts` puts the passage first. Standard input is read once.
-    lines = list(_lines(last))
-    typed_before_content = [first, _joined(lines, last)]
-    if is_question_first(task, typed_before_content):
-        yield Input("TEXT", input_of_texts(task, typed_before_content))
     else:
-        yield from _questions_about(first, last, lines, task)
+        lines = list(_lines(last))  # a list, because standard input can be read only once
+        typed_and_content = [first, _joined(lines, last)]
+        if is_question_first(task, typed_and_content):
+            # The two are exchanged there, with a warning.
+            yield Input("TEXT", input_of_texts(task, typed_and_content))
+        else:
+            yield from _questions_about(first, last, lines, task)
 
 
 def _questions_about(
     passage: str, file: str, lines: Iterable[bytes], task: TaskCard
 ) -> Iterator[Input]:
-    """Yields an input for the question in each line of a file, all about the same passage."""
+    """
+    Yields an input for the question in each line of a file, all about the same passage. Raises
+    `BiLmError` if all lines are blank.
+    """
     num_questions = 0
-    for number, line in enumerate(lines, start=1):
-        question = decode(line, f"{file}, line {number}").strip()
-        if question:
-            num_questions += 1
-            values = dict(zip(task.text_names, [passage, question], strict=True))
-            yield Input(f"{file}, line {number}", values, number)
+    for line in _filled_lines(lines, file):
+        num_questions += 1
+        values = dict(zip(task.text_names, [passage, line.text.strip()], strict=True))
+        yield Input(line.place, values, line.number)
     if not num_questions:
-        raise BiLmError(f"{file}: expected a question in each line, got only blank lines")
+        raise BiLmError(
+            f"{_shown_name(file)}: expected a question in each line, got only blank lines"
+        )
 
 
 def count_inputs(texts: Sequence[str], task: TaskCard) -> int | None:
     """
-    Returns the number of inputs that a command line names, and raises `BiLmError` for a mistake in
-    any of them, so that it is found before the first prediction. Returns `None` for what can be
-    read only once, such as a pipe.
+    Returns the number of inputs that `inputs_of` yields, and raises `BiLmError` for a mistake in
+    any of them, so that it is found before the first prediction. Returns `None`, and checks
+    nothing, if one of the texts is a pipe or another file that can be read only once.
     """
     if any(text == "-" or is_special(text) for text in texts):
         return None
-    with silence():  # warnings come when they are read again
+    with silence():  # the inputs are read again to predict, and all warnings come then
         return sum(1 for _ in inputs_of(texts, task))
 
 
@@ -145,7 +149,15 @@ def _content(path: str) -> str:
 
 def _joined(lines: Iterable[bytes], path: str) -> str:
     """Returns the text of all lines of a file."""
-    return "".join(decode(line, path) for line in lines).strip()
+    name = _shown_name(path)
+    return "".join(decode(line, name) for line in lines).strip()
+
+
+def _shown_name(path: str) -> str:
+    """Returns the name of a file in messages."""
+    if path == "-":
+        return "standard input"
+    return path
 
 
 def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
@@ -155,7 +167,7 @@ def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
     lines, and a first line that names the texts, are left out. A file may also be a table with a
     column of texts, or columns with a word in each row, with or without tags.
 
-    Raises `BiLmError`, naming file and line, for any other line, and if there is none.
+    Raises `BiLmError`, naming file and line, for any other line, and if no line has an input.
     """
     file = str(path)
     form = Form.LINES
@@ -176,16 +188,15 @@ def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
 
 def _inputs_of_lines(file: str, task: TaskCard) -> Iterator[Input]:
     """Yields the input in each line of a file, or of standard input, `-`."""
-    name = file
-    if file == "-":
-        name = "standard input"
-    suffix = suffix_of(name)
-    has_tabs = len(task.texts) > 1 or suffix == ".tsv"
+    name = _shown_name(file)
+    suffix = suffix_of(file)
+    # In other files, a sentence may contain tabs.
+    has_tabs_between_texts = len(task.texts) > 1 or suffix == ".tsv"
     num_inputs = 0
     num_exchanged = 0
-    for line in _filled_lines(file, name):
+    for line in _filled_lines(_lines(file), file):
         texts = [line.text]
-        if has_tabs:
+        if has_tabs_between_texts:
             texts = line.text.split("\t")
         if line.number == 1 and _are_names(texts, task):
             continue  # a header
@@ -193,7 +204,7 @@ def _inputs_of_lines(file: str, task: TaskCard) -> Iterator[Input]:
             values = _parse_object(line.text, line.place, task)
         else:
             _check_number_of_texts(texts, line.place, task)
-            # Exchanged here, because `input_of_texts` would warn of each line.
+            # `input_of_texts` would exchange them too, but warn of each line.
             if is_question_first(task, texts):
                 num_exchanged += 1
                 texts.reverse()
@@ -216,10 +227,10 @@ class _Line(NamedTuple):
     place: str
 
 
-def _filled_lines(file: str, name: str) -> Iterator[_Line]:
-    """Yields the lines of a file that are not blank. Errors call the file `name`."""
-    for number, line in enumerate(_lines(file), start=1):
-        place = f"{name}, line {number}"
+def _filled_lines(lines: Iterable[bytes], file: str) -> Iterator[_Line]:
+    """Yields the lines of a file that are not blank; a line of invisible characters is."""
+    for number, line in enumerate(lines, start=1):
+        place = f"{_shown_name(file)}, line {number}"
         text = decode(line, place).rstrip("\r\n")
         if normalize_text(text).strip():
             yield _Line(text, number, place)
@@ -244,7 +255,7 @@ def _form_of_file(file: str, task: TaskCard) -> Form:
     for line in islice(_lines(file), _SNIFFED_LINES):
         first_lines.append(line.decode("utf-8", "ignore").strip("\r\n"))
     if len(task.texts) > 1:
-        return _form_of_several_texts(first_lines, suffix, task)
+        return _form_of_several_texts(first_lines, task, is_tsv=suffix == ".tsv")
     return _form_of_single_texts(first_lines, file, task)
 
 
@@ -253,29 +264,31 @@ def _takes_sentences(task: TaskCard) -> bool:
     return task.text_names == ["sentence"]
 
 
-def _form_of_several_texts(lines: Sequence[str], suffix: str, task: TaskCard) -> Form:
+def _form_of_several_texts(first_lines: Sequence[str], task: TaskCard, is_tsv: bool) -> Form:
     """
-    Returns the form of a file whose lines have the texts of the task, with tabs between them. In a
-    .tsv, a line with more fields than texts is the header of a table.
+    Returns the form of a file for a task with several texts, such as a premise and a hypothesis.
+    Lines have the texts with tabs between them. If a .tsv has more columns than that, it is a
+    table, whose header says which ones are the texts.
     """
-    if suffix == ".tsv" and lines:
-        num_fields = lines[0].count("\t") + 1
-        if num_fields > len(task.texts):
+    if is_tsv and first_lines:
+        num_columns = first_lines[0].count("\t") + 1
+        if num_columns > len(task.texts):
             return Form.TABLE
     return Form.LINES
 
 
-def _form_of_single_texts(lines: Sequence[str], file: str, task: TaskCard) -> Form:
+def _form_of_single_texts(first_lines: Sequence[str], file: str, task: TaskCard) -> Form:
     """
     Returns the form of a file for a task with one text, by its first lines. Raises `BiLmError` if
     they are plainly something else than texts.
     """
-    kind = kind_of_data(lines)
-    if not kind or kind == "JSON":
+    kind = kind_of_data(first_lines)
+    may_be_sentences = not kind
+    if may_be_sentences or kind == "JSON":
         return Form.LINES
     # Tabs divide the columns of a table as well as words and tags. A text has spaces, a word none.
-    num_with_space = sum(" " in line for line in lines)
-    has_texts = num_with_space > len(lines) / 2
+    num_with_space = sum(" " in line for line in first_lines)
+    has_texts = num_with_space > len(first_lines) / 2
     if kind == BETWEEN_TABS and (has_texts or not _takes_sentences(task)):
         return Form.TABLE
     if kind.startswith("columns") and _takes_sentences(task):
@@ -285,8 +298,8 @@ def _form_of_single_texts(lines: Sequence[str], file: str, task: TaskCard) -> Fo
 
 def _parse_object(text: str, place: str, task: TaskCard) -> dict[str, Any]:
     """
-    Returns the JSON object of a line. Raises `BiLmError` for any other line, and for SQuAD's JSON,
-    which `--squad` reads.
+    Returns the JSON object of a line. Raises `BiLmError` for any other line, and if the object is
+    SQuAD's whole data set: `--squad` reads it.
     """
     if not _JSON_OBJECT.match(text):
         raise BiLmError(f"{place}: expected a JSON object in each line, got {text!r:.60}")
@@ -299,7 +312,7 @@ def _parse_object(text: str, place: str, task: TaskCard) -> dict[str, Any]:
 
 
 def _check_number_of_texts(texts: Sequence[str], place: str, task: TaskCard) -> None:
-    """Raises `BiLmError` if a line does not have the texts of the task."""
+    """Raises `BiLmError` if a line does not have as many texts as the task."""
     if len(texts) != len(task.texts):
         names = " and ".join(task.text_names)
         raise BiLmError(f"{place}: expected {names}, with tabs between texts, or JSON")

@@ -25,9 +25,9 @@ class Input(NamedTuple):
 
 def input_of_texts(task: TaskCard, texts: Sequence[str], place: str = "") -> dict[str, Any]:
     """
-    Returns the predictor's input for one text for each name. A question in the passage's place is
-    exchanged with it, and a warning says so. Raises `BiLmError`, beginning with `place`, for
-    another number of texts.
+    Returns the predictor's input: the texts by the task's names for them, in this order. If a
+    question comes before its passage, the two are exchanged, with a warning. Raises `BiLmError`,
+    beginning with `place`, unless there is one text for each name.
     """
     names = task.text_names
     if len(texts) != len(names):
@@ -45,12 +45,16 @@ def input_of_texts(task: TaskCard, texts: Sequence[str], place: str = "") -> dic
 
 
 def is_question_first(task: TaskCard, texts: Sequence[str]) -> bool:
-    """Returns whether these are a single question and, after it, its longer passage."""
+    """
+    Returns whether the texts are in the wrong order for the task, a question before its passage:
+    the first is a single question, and the last is longer and no question.
+    """
+    if "question" not in task.text_names:
+        return False
     first = texts[0]
     last = texts[-1]
-    if "question" not in task.text_names or len(first) >= len(last):
-        return False
-    if last.rstrip(_CLOSING).endswith(_QUESTION_MARKS):
+    last_is_question = last.rstrip(_CLOSING).endswith(_QUESTION_MARKS)
+    if last_is_question or len(last) <= len(first):
         return False
     return _QUESTION.fullmatch(first) is not None
 
@@ -63,11 +67,13 @@ def input_of_item(task: TaskCard, item: Any, place: str) -> dict[str, Any]:
     if isinstance(item, Mapping):
         return dict(item)
     if isinstance(item, str):
-        return input_of_texts(task, [str(item)], place)  # a plain `str`, as numpy's is another
+        text = str(item)  # an item of a numpy array is of a subclass of `str`
+        return input_of_texts(task, [text], place)
     names = task.text_names
-    if len(names) > 1:
-        return input_of_texts(task, as_words(item, place, " and ".join(names)), place)
-    words = as_words(item, place, "a text or a list of words")
-    if "document" in names:
+    if len(names) > 1:  # a list of texts, such as a premise and a hypothesis
+        texts = as_words(item, place, expected=" and ".join(names))
+        return input_of_texts(task, texts, place)
+    words = as_words(item, place, expected="a text or a list of words")
+    if "document" in names:  # of a single sentence
         return {"sentences": [words]}
     return {"words": words}

@@ -61,6 +61,8 @@ class Entities(Kind):
         entities = output["entities"]
         title = _title_if_empty(entities, task)
         is_plain_text = "sentence" in inputs and "words" not in inputs
+        # Entities in a plain text have their places there, unless a predictor of the user's found
+        # them. Otherwise the words are shown, with spaces between them.
         if is_plain_text and all("start_char" in entity for entity in entities):
             marked = []
             for entity in entities:
@@ -104,6 +106,7 @@ class Frames(Kind):
             spans = {_word_span(role, role["role"]) for role in frame["roles"]}
             spans.add(WordSpan(index, index + 1, "V"))
             title = frame["predicate"]
+            # If the sentence has the word several times, the title says which of them this is.
             word = words[index]
             count = words.count(word)
             if count > 1:
@@ -141,6 +144,7 @@ class Clusters(Kind):
     columns = ("cluster", "text", "start_char", "end_char")
 
     def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
+        # The text whose characters the predictor has counted.
         if "document" in inputs:
             text = inputs["document"]
         else:
@@ -195,7 +199,10 @@ class Label(Kind):
         return [Bars(best, bars)]
 
     def all_columns(self, output: Output) -> list[str]:
-        """Returns the columns, with one for the probability of each label."""
+        """
+        Returns the columns, with one for the probability of each label. A predictor of the user's
+        may give a label without any.
+        """
         return [*self.columns, *output.get("probabilities", {})]
 
     def rows(self, output: Output) -> Iterator[Output]:
@@ -222,7 +229,10 @@ KINDS: dict[str, Kind] = {
 
 
 def kind_of(output: Output, keys: Iterable[str] = KINDS) -> Kind | None:
-    """Returns the kind of a prediction by the first of the keys that it has, or `None`."""
+    """
+    Returns the kind for the first of `keys` that a prediction has, or `None` if it has none of
+    them.
+    """
     for key in keys:
         if key in output:
             return KINDS[key]
@@ -250,6 +260,7 @@ def color_of(label: str, task: TaskCard) -> int:
     label = label.removeprefix("R-").removeprefix("C-")
     if label in task.colors:
         return task.colors[label]
+    # Any color, but always the same one: `hash` differs from process to process.
     return zlib.crc32(label.encode()) % COLORS
 
 

@@ -65,7 +65,10 @@ def make_environment(folder: Path) -> Environment:
 
 
 def visible_text(value: object) -> object:
-    """Returns a text with visible escapes for control characters, and all else unchanged."""
+    """
+    Returns a text with visible escapes for control characters, and all else unchanged, such as
+    `Markup`: HTML that a template has made, whose line feeds belong there.
+    """
     if isinstance(value, str) and not isinstance(value, Markup):
         return visible(value)
     return value

@@ -26,16 +26,20 @@ class Found(dict[str, Any]):
 
     def __missing__(self, key: Any) -> Any:
         if key in ("start", "end"):
-            characters = [name for name in self if name in ("start_char", "end_char", "characters")]
             message = f"{key!r}: words are counted by start_word and end_word"
-            if characters:
-                message += f", characters by {' and '.join(characters[:2])}"
+            if "start_char" in self:
+                message += ", characters by start_char and end_char"
+            elif "characters" in self:
+                message += ", characters by characters"
             raise KeyError(message)
         raise KeyError(f"{key!r}: there are {', '.join(self)}")
 
 
 def _with_places(value: Any) -> Any:
-    """Returns the output of a predictor, with each dictionary for a place in it as a `Found`."""
+    """
+    Returns the output of a predictor, in which each dictionary that says a place (it has
+    `start_word`) is a `Found`.
+    """
     if isinstance(value, list):
         return [_with_places(item) for item in value]
     if isinstance(value, dict):
@@ -96,12 +100,12 @@ class Prediction(dict[str, Any]):
     def view(self) -> PredictionView:
         """Returns the view of this prediction for a page."""
         parts = self.parts()
-        return PredictionView(self.shown_inputs(parts), parts, repr(self))
+        return PredictionView(self.texts_beside(parts), parts, repr(self))
 
-    def shown_inputs(self, parts: Sequence[Part]) -> dict[str, str]:
+    def texts_beside(self, parts: Sequence[Part]) -> dict[str, str]:
         """
-        Returns the texts of the input that the parts do not show. If one of the parts is a marked
-        text, it shows the task's first text.
+        Returns the texts of the input that the parts do not show, such as a question. A marked text
+        shows the task's first text.
         """
         texts = self.texts()
         if any(isinstance(part, MarkedText) for part in parts):
@@ -109,14 +113,17 @@ class Prediction(dict[str, Any]):
         return texts
 
     def texts(self) -> dict[str, str]:
-        """Returns the texts of the task in the input, by the usual name of each."""
+        """
+        Returns the texts of the task in the input, by the usual name of each. A sentence may have
+        been given as a list of words.
+        """
         given = {self.task.usual_name(name): text for name, text in self.inputs.items()}
         words = self.inputs.get("words")
         if isinstance(words, list):
             given["sentence"] = " ".join(words)
         texts = {}
         for name in self.task.text_names:
-            if isinstance(given.get(name), str):
+            if isinstance(given.get(name), str):  # a predictor of the user's may take other types
                 texts[name] = given[name]
         return texts
 
@@ -124,15 +131,15 @@ class Prediction(dict[str, Any]):
 def _in_one_line(part: Part) -> str:
     """Returns the best bar, or a text with its spans in brackets, for a `repr`."""
     if isinstance(part, Bars):
-        best = max(part.bars, key=_chosen_and_value)
+        best = max(part.bars, key=_choice_or_value)
         return f"{best.label} {percent(best.value)}"
-    # `repr` cuts the text there, so the spans behind it would not be seen.
+    # `repr` cuts the text at this length, so the spans behind it would not be seen.
     spans = [span for span in part.spans if span.end < _MAX_CHARACTERS]
     return f"{part.title} {_in_brackets(nest(part.text, spans))}"
 
 
-def _chosen_and_value(bar: Bar) -> tuple[bool, float]:
-    """Sorts bars by their probabilities, with the bar of the model's choice last."""
+def _choice_or_value(bar: Bar) -> tuple[bool, float]:
+    """Ranks the label that the model chose above the most probable one: they may differ."""
     return bar.is_best, bar.value
 
 

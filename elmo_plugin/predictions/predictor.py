@@ -107,13 +107,14 @@ class TextPredictor:
         names = self.task.text_names
         if named:
             return self.predict_json(self._named_input(texts, named))
-        # Also without any text: an error says how many are expected.
+        # This includes no text at all: `input_of_texts` then says how many are expected.
         if all(isinstance(text, str) for text in texts):
-            return self.predict_json(input_of_texts(self.task, [str(text) for text in texts]))
+            plain = [str(text) for text in texts]  # strings of numpy are of a subclass of `str`
+            return self.predict_json(input_of_texts(self.task, plain))
         if len(texts) > 1:
             raise BiLmError(f"predict: expected {' and '.join(names)}, or one list of inputs")
         if self._is_one_input(texts[0]):
-            return self.predict_json(input_of_item(self.task, texts[0], "predict"))
+            return self.predict_json(input_of_item(self.task, texts[0], place="predict"))
         return list(self.predict_each(self._numbered_inputs(texts[0])))
 
     def __call__(self, *texts: Any, **named: Any) -> Any:
@@ -121,11 +122,15 @@ class TextPredictor:
         return self.predict(*texts, **named)
 
     def _named_input(self, texts: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the input whose first texts are given in their order, and the others by name."""
+        """
+        Returns the input whose first texts are given in their order, and the others by name.
+        Raises `BiLmError` unless each text of the task is given once.
+        """
         names = self.task.text_names
         inputs = dict(zip(names, texts, strict=False))  # the texts may be fewer than the names
         by_usual_name = {self.task.usual_name(name): text for name, text in named.items()}
-        if set(by_usual_name) != set(names[len(texts) :]):
+        remaining_names = names[len(texts) :]
+        if set(by_usual_name) != set(remaining_names):
             got = ", ".join(by_usual_name)
             hint = ""
             if "batch_size" in by_usual_name:
@@ -135,7 +140,7 @@ class TextPredictor:
         return inputs
 
     def _numbered_inputs(self, items: Any) -> Iterator[Input]:
-        """Yields the input for each item of an iterable, with its number for messages."""
+        """Yields the input for each item of an iterable. Its place, for messages, is its index."""
         for number, item in enumerate(in_order(items, "predict", _EXPECTED_INPUTS)):
             place = f"texts[{number}]"
             yield Input(place, input_of_item(self.task, item, place))
@@ -145,9 +150,12 @@ class TextPredictor:
         Returns whether a value is one input, not a list of inputs: a mapping, a document of spaCy,
         or a list or tuple of words.
         """
-        if isinstance(value, Mapping) or isinstance(getattr(value, "text", None), str):
+        is_document_of_spacy = isinstance(getattr(value, "text", None), str)
+        if isinstance(value, Mapping) or is_document_of_spacy:
             return True
-        if not isinstance(value, list | tuple) or len(value) == 0 or len(self.task.texts) > 1:
+        if not isinstance(value, list | tuple) or len(value) == 0:
+            return False
+        if len(self.task.texts) > 1:  # a list of pairs of texts
             return False
         return all(isinstance(word, str) and not _SPACE.search(word) for word in value)
 
@@ -167,13 +175,13 @@ class TextPredictor:
         self, inputs: Iterable[Input], batch_size: int = BATCH_SIZE
     ) -> Iterator[Prediction]:
         """
-        Yields the prediction for each input, in order. Several batches are read ahead, unless a
-        batch is a single input. Raises `BiLmError`, beginning with the place of the input, if an
-        input cannot be used.
+        Yields the prediction for each input, in order. Several batches are read ahead, so that
+        inputs of about the same length come into one batch. Raises `BiLmError`, beginning with the
+        place of the input, if an input cannot be used.
         """
         check_at_least("batch_size", batch_size)
         num_read_ahead = batch_size
-        if batch_size > 1:
+        if batch_size > 1:  # batches of a single input need no sorting
             num_read_ahead *= _SORTED_BATCHES
         remaining = iter(inputs)
         while taken := list(islice(remaining, num_read_ahead)):
@@ -191,10 +199,11 @@ class TextPredictor:
             order.sort(key=lengths.__getitem__)
         predictions: dict[int, Prediction] = {}
         for start in range(0, len(order), batch_size):
-            numbers = sorted(order[start : start + batch_size])
-            batch = [inputs[number] for number in numbers]
-            predictions.update(zip(numbers, self._predict_batch(batch), strict=True))
-        return [predictions[number] for number in range(len(inputs))]
+            # Within a batch, inputs stay in their order: the message names the first mistake.
+            indices = sorted(order[start : start + batch_size])
+            batch = [inputs[index] for index in indices]
+            predictions.update(zip(indices, self._predict_batch(batch), strict=True))
+        return [predictions[index] for index in range(len(inputs))]
 
     def _predict_batch(self, batch: Sequence[Input]) -> list[Prediction]:
         """Returns the predictions for one batch, and raises as `predict_each` does."""
@@ -228,7 +237,7 @@ class TextPredictor:
         """
         check_format(output, self.task)
         check_outputs([output], [str(path)])
-        count_inputs([str(path)], self.task)
+        count_inputs([str(path)], self.task)  # raises errors before the first prediction
         inputs = read_inputs(path, self.task)  # one at a time, so the file may be large
         write_predictions(self.predict_each(inputs, batch_size), output, self.allennlp)
 
@@ -274,13 +283,13 @@ def load_predictor(
     from allennlp.predictors import Predictor
 
     task = task_of(archive.model, str(path), predictor)
-    source = options.get("predicates", tagger_of(path))
+    predicates = options.get("predicates", tagger_of(path))
     tagger = None
     # If the tagger is an archive's path or name, it is loaded here, because AllenNLP would load it
-    # without checks.
-    if source and isinstance(source, str | Path):
-        tagger = load_predictor(source, cuda_device=cuda_device, trust=trust)
-        _check_tagger(task, str(path), tagger.task, str(source))
+    # without checks. It may also be a predictor already.
+    if predicates and isinstance(predicates, str | Path):
+        tagger = load_predictor(predicates, cuda_device=cuda_device, trust=trust)
+        _check_tagger(task, str(path), tagger.task, str(predicates))
         options["predicates"] = tagger
     # AllenNLP would look for the predictor's name in the configuration, but that of a fine-tuned
     # model, of type `from_archive`, does not say it. The model itself does.
@@ -298,7 +307,10 @@ def load_predictor(
 
 
 def _check_tagger(task: TaskCard, path: str, tagger_task: TaskCard, tagger: str) -> None:
-    """Raises `BiLmError` if a task of this package does not take predicates from this tagger."""
+    """
+    Raises `BiLmError` if a task of this package does not take predicates from this tagger. A task
+    of the user's may take them from any.
+    """
     if task.name not in TASKS or task.tagger == tagger_task.name:
         return
     if task.tagger:

@@ -82,8 +82,8 @@ class Chunk(NamedTuple):
     """
     Consecutive inputs of a file.
 
-    file_name: of their predictions; it begins with the chunk's number, and other inputs have
-        another one
+    file_name: of their predictions. It begins with the chunk's number, and contains a digest of the
+        inputs, so that predictions for other inputs are not taken for theirs.
     """
 
     inputs: Sequence[Input]
@@ -91,7 +91,7 @@ class Chunk(NamedTuple):
 
     @classmethod
     def of(cls, number: int, inputs: Sequence[Input]) -> "Chunk":
-        """Makes a chunk of its inputs."""
+        """Makes a chunk of its inputs and of its number, from 0."""
         digest = blake2b(digest_size=16)
         for given in inputs:
             digest.update(json.dumps([given.line, given.values]).encode())
@@ -149,8 +149,8 @@ def _divide(inputs: Iterable[Input], size: int) -> Iterator[Chunk]:
 
 def _prepare_folder(folder: Path, description: dict[str, Any]) -> None:
     """
-    Writes the description into the folder. If a stopped run has left another one, its chunks are
-    removed, with a warning.
+    Removes the chunks that a stopped run has left in the folder, and writes the description there.
+    Chunks with the same description are kept; if it differs, a warning says in what.
     """
     file = folder / DESCRIPTION
     if file.exists():
@@ -169,7 +169,7 @@ def _describe(predictor: TextPredictor, settings: PredictorSettings) -> dict[str
     return {
         "version": _VERSION,
         "model": _digest(predictor),
-        "device": settings.device.split(":")[0],
+        "device": settings.device.split(":")[0],  # whichever GPU it is
         "batch size": settings.batch_size,
         "number of threads": settings.threads,
     }
@@ -190,7 +190,7 @@ def _digest(predictor: TextPredictor) -> str:
         values = tensor.detach().cpu().contiguous().flatten()
         digest.update(values.view(torch.uint8).numpy().data)
     for module in model.modules():
-        if isinstance(module, BiLm):  # the state may leave out its weights
+        if isinstance(module, BiLm):  # the model's state may leave out the weights of its biLM
             digest.update(module.digest())
     return digest.hexdigest()
 
@@ -200,10 +200,10 @@ def _remove_outdated(chunks: Iterable[Chunk], folder: Path) -> Iterator[Chunk]:
     Yields all the chunks. Before each, removes the file with the same number that a stopped run
     made for other texts. Warns of the first such file only.
     """
-    found = {path.name.split("_")[0]: path for path in folder.glob(_CHUNKS)}
+    path_of_number = {_number_in(path.name): path for path in folder.glob(_CHUNKS)}
     has_warned = False
     for chunk in chunks:
-        old_path = found.get(chunk.file_name.split("_")[0])
+        old_path = path_of_number.get(_number_in(chunk.file_name))
         if old_path is not None and old_path.name != chunk.file_name:
             old_path.unlink()
             if not has_warned:
@@ -211,6 +211,11 @@ def _remove_outdated(chunks: Iterable[Chunk], folder: Path) -> Iterator[Chunk]:
                 logger.warning("%s: the texts have changed, and are predicted again", place)
             has_warned = True
         yield chunk
+
+
+def _number_in(file_name: str) -> str:
+    """Returns the digits of a chunk's number from the name of its file."""
+    return file_name.split("_")[0]
 
 
 def _predict_chunks(
@@ -234,14 +239,15 @@ def _predict_chunks(
     )
 
 
-# In a worker, returns its predictor and its settings. The first call loads them, within a task and
-# not at the start, because the pool passes only the errors of tasks on to the parent.
+# The predictor and the size of the batches of this process, if it is a worker. The first call of
+# `_get_predictor` loads the predictor. That is within a task and not at the start of the worker,
+# because the pool passes only the errors of tasks on to the parent.
 _get_predictor: "Callable[[], TextPredictor]"
 _batch_size: int
 
 
 def _start_worker(settings: PredictorSettings) -> None:
-    """Prepares a new worker."""
+    """Sets the threads and the variables of a new worker, but does not load its predictor yet."""
     global _get_predictor, _batch_size
     torch.set_num_threads(settings.threads)
     _get_predictor = cache(settings.load)
@@ -249,22 +255,24 @@ def _start_worker(settings: PredictorSettings) -> None:
 
 
 def _predict_in_worker(folder: Path, chunk: Chunk) -> bool:
-    """Does the work of `_predict_chunk` in a worker."""
+    """Predicts a chunk with the predictor of this worker, and returns whether that was needed."""
     return _predict_chunk(_get_predictor(), _batch_size, folder, chunk)
 
 
 def _predict_chunk(predictor: TextPredictor, batch_size: int, folder: Path, chunk: Chunk) -> bool:
     """
-    Writes the predictions for a chunk into its file: a line of JSON for each, compressed. Returns
-    false if they are there already.
+    Writes the predictions for a chunk into its file: a line of JSON for each, compressed. Does
+    nothing and returns false if they are there already.
     """
     path = folder / chunk.file_name
     if path.exists() and _is_whole(path, len(chunk.inputs)):
         return False
+    # A cached word was computed in the batch of another chunk, and a bit differently there; but the
+    # predictions shall not depend on the chunks that this process has predicted before.
     for model in predictor.models:
         for module in model.modules():
             if isinstance(module, BiLm):
-                module.clear_word_cache()  # words of other batches are rounded differently
+                module.clear_word_cache()
     with atomic_write(path) as temporary, gzip.open(temporary, "wt", encoding="utf-8") as file:
         for prediction in predictor.predict_each(chunk.inputs, batch_size):
             file.write(json.dumps([prediction.line, prediction.inputs, prediction]) + "\n")
@@ -272,7 +280,7 @@ def _predict_chunk(predictor: TextPredictor, batch_size: int, folder: Path, chun
 
 
 def _is_whole(path: Path, num_predictions: int) -> bool:
-    """Returns whether the file of a chunk is undamaged."""
+    """Returns whether the file of a chunk has all its predictions, and warns if it does not."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             if sum(1 for _ in file) == num_predictions:  # reading compares the checksum

@@ -33,8 +33,8 @@ def inputs_of_table(file: str, task: TaskCard) -> Iterator[Input]:
         raise BiLmError(f"{file}, line 1: expected a header that names {names}, got {listed:.200}")
     if not rows:
         raise BiLmError(f"{file}: expected a text, got only a header")
-    for line in report.lines("rows"):  # on how the table was read
-        logger.info("%s", line)
+    for finding in report.lines(examples="rows"):  # on how the table was read
+        logger.info("%s", finding)
     for row in rows:
         place = f"{file}, {row.place}"
         texts = [row.fields[column] for column in columns]
@@ -46,7 +46,10 @@ def inputs_of_table(file: str, task: TaskCard) -> Iterator[Input]:
 
 
 def _named_columns(header: Sequence[str], task: TaskCard) -> list[int]:
-    """Returns the columns of the task's texts, or an empty list if the row is not a header."""
+    """
+    Returns the numbers of the columns with the task's texts, or an empty list if the row is not a
+    header that names them. A single text may be in any column that is called "text" or the like.
+    """
     found = [task.usual_name(field.lower()) for field in header]
     if all(name in found for name in task.text_names):
         return [found.index(name) for name in task.text_names]
@@ -59,7 +62,8 @@ def _named_columns(header: Sequence[str], task: TaskCard) -> list[int]:
 
 def inputs_of_columns(file: str, task: TaskCard) -> Iterator[Input]:
     """
-    Yields the words of each sentence of columns, such as CoNLL-U, with or without tags.
+    Yields the words of each sentence in a file with a word in each row, such as CoNLL-U, with or
+    without tags.
 
     Raises `ConfigurationError`, naming file and line, if the column of the words is not certain.
     """
@@ -67,5 +71,5 @@ def inputs_of_columns(file: str, task: TaskCard) -> Iterator[Input]:
     for sentence in read_untagged(file, report):
         place = f"{file}, line {sentence.line}"
         yield Input(place, input_of_item(task, sentence.words, place), sentence.line)
-    for line in report.lines("rows"):  # on how the table was read
-        logger.warning("%s", line)
+    for finding in report.lines(examples="rows"):  # on how the columns were read
+        logger.warning("%s", finding)

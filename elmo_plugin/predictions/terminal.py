@@ -19,8 +19,8 @@ def show_predictions(
     predictions: Iterable[Prediction], dump_line: Callable[[Prediction], str]
 ) -> None:
     """
-    Prints each prediction with its marks or bars. If its form is not known, the line that
-    `dump_line` returns is printed.
+    Prints each prediction with its marks or bars, and a blank line before it if it is not the first
+    one. If its form is not known, the line that `dump_line` returns is printed.
     """
     is_first = True
     for prediction in predictions:
@@ -40,7 +40,7 @@ def _show_prediction(prediction: Prediction, parts: Sequence[Part]) -> None:
     come first, because nobody has typed them here.
     """
     if prediction.line:
-        for text in prediction.shown_inputs(parts).values():
+        for text in prediction.texts_beside(parts).values():
             show_lines(text)
     print_view(parts)
 
@@ -79,7 +79,7 @@ def _bars(bars: Bars) -> Text:
     label_width = max(len(label) for label in labels)
     value_width = max(len(value) for value in values)
     encoding = sys.stdout.encoding or "ascii"  # a stream in memory has none
-    block = "#"
+    block = "#"  # other encodings may not have the other character
     if encoding.lower().startswith("utf"):
         block = "█"
     lines = []

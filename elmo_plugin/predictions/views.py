@@ -60,11 +60,14 @@ def nest(text: str, spans: Sequence[MarkedSpan], start: int = 0) -> list[str | M
     """
     Returns the pieces of a text, from the character `start` on: plain texts, and spans with the
     pieces inside them. If two spans cross, the second is cut in two at the end of the first.
+
+    "a dog barks", with a span A for "a dog", and B for "dog barks", becomes
+    [A["a ", B["dog"]], B[" barks"]].
     """
     pieces: list[str | Mark] = []
     waiting = list(spans)
     while waiting:
-        waiting.sort(key=_outer_first)
+        waiting.sort(key=_outer_first)  # each time, because spans that were cut begin later
         outer = waiting.pop(0)
         before = text[start : outer.start]
         if before:
@@ -77,7 +80,8 @@ def nest(text: str, spans: Sequence[MarkedSpan], start: int = 0) -> list[str | M
                 inner.append(span._replace(end=min(span.end, outer.end)))
             if span.end > outer.end:
                 later.append(span._replace(start=max(span.start, outer.end)))
-        pieces.append(Mark(outer, nest(text[: outer.end], inner, outer.start)))
+        content = nest(text[: outer.end], inner, start=outer.start)
+        pieces.append(Mark(outer, content))
         start = outer.end
         waiting = later
     rest = text[start:]

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from elmo_plugin.bilm import BiLmError
 from elmo_plugin.commands.main import main
 from elmo_plugin.demo import server
 from elmo_plugin.demo.bilm_view import BiLmTab
@@ -84,6 +85,19 @@ def test_hosts_reachable_from_other_machines_are_recognized() -> None:
     assert not any(map(is_local, ["0.0.0.0", "::", "192.168.0.7", "example.org"]))
     with open_socket("0.0.0.0", 0) as opened:
         assert address_of(opened, "0.0.0.0") == f"http://127.0.0.1:{opened.getsockname()[1]}/"
+
+
+def test_another_port_is_proposed_only_if_the_port_is_at_fault() -> None:
+    with open_socket("127.0.0.1", 0) as opened:
+        port = opened.getsockname()[1]
+        with pytest.raises(BiLmError, match=f"port {port}: .*; try --port 0$"):
+            open_socket("127.0.0.1", port)
+    with pytest.raises(BiLmError, match=r"port 70000: .*; try --port 0$"):
+        open_socket("127.0.0.1", 70000)
+    # An address for documentation: no machine has it.
+    with pytest.raises(BiLmError, match=r"^cannot serve at 192\.0\.2\.1, port 0: ") as raised:
+        open_socket("192.0.2.1", 0)
+    assert "--port" not in str(raised.value)
 
 
 @contextmanager

@@ -95,6 +95,13 @@ REFUSED = {
     },
     "a download of data": {"train_data_path": "https://127.0.0.1/x"},
     "a download of more data": {"validation_data_path": {"a": ["https://127.0.0.1/x"]}},
+    "a download of a vocabulary": {
+        "vocabulary": {"type": "from_files", "directory": "https://127.0.0.1/x"}
+    },
+    "a download of a vocabulary that grows": {
+        "vocabulary": {"type": "extend", "directory": "https://127.0.0.1/x"}
+    },
+    "a download in a list": {"vocabulary": {"pretrained_files": ["https://127.0.0.1/x"]}},
     "an endless file": {"train_data_path": "/dev/zero"},
     "pickled weights": {
         "model": {
@@ -137,6 +144,23 @@ def test_a_dry_run_makes_data_and_a_trusted_one_makes_anything(
     with pytest.raises(ConfigurationError, match=r"^dry run: "):
         dry_run(training(**reader), "--trust")
     assert (here / "ran").exists()
+
+
+@pytest.mark.parametrize("kind", ["from_files", "extend"])
+def test_a_dry_run_reads_a_vocabulary_from_a_folder_of_this_machine(
+    kind: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "words").mkdir()
+    (here / "words" / "non_padded_namespaces.txt").write_text("*tags\n*labels\n")
+    (here / "words" / "tokens.txt").write_text("@@UNKNOWN@@\na\nb\n")
+    (here / "words" / "labels.txt").write_text("N\nV\n")
+    _dry_run(training(vocabulary={"type": kind, "directory": "words"}), trust=False)
+
+
+@pytest.mark.parametrize("changes", [{"type": []}, {"vocabulary": {"type": {}}}])
+def test_a_type_that_is_no_text_is_not_registered(changes: dict[str, Any], here: Path) -> None:
+    with pytest.raises(BiLmError, match=r"^dry run: (vocabulary\.)?type: .* is not registered"):
+        _dry_run(training(**changes), trust=False)
 
 
 OF_TRAININGS = {

@@ -19,7 +19,7 @@ from tests.predictions.stubs import PASSAGE, SNLI, SQUAD, SRL, coref_output, ner
 def test_keys_of_the_input_are_not_mistaken_for_the_prediction(tmp_path: Path) -> None:
     given = {"sentence1": "A", "sentence2": "B", "label": "entailment", "pairID": "7"}
     prediction = Prediction(SNLI, TASKS["snli"], given)
-    assert prediction.shown_inputs(prediction.parts()) == {"premise": "A", "hypothesis": "B"}
+    assert prediction.texts_beside(prediction.parts()) == {"premise": "A", "hypothesis": "B"}
     write_predictions([prediction], tmp_path / "out.csv")
     write_predictions([prediction], tmp_path / "out.jsonl")
     with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
@@ -110,6 +110,13 @@ def test_every_row_of_a_table_contains_its_texts_whatever_their_keys(tmp_path: P
     )
     with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
         assert [row["sentence"] for row in csv.DictReader(file)] == ["Good film", "Bad film"]
+
+
+def test_the_warning_of_formulas_names_the_table(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_predictions(predictions("sst", SNLI, sentence="=1+1"), tmp_path / "OUT.CSV")
+    assert caplog.messages[0].startswith("OUT.CSV: ")
 
 
 def test_inputs_are_numbered_by_their_line_in_the_file(tmp_path: Path) -> None:

@@ -85,9 +85,24 @@ def test_each_line_of_a_file_after_a_passage_is_a_question(tmp_path: Path) -> No
             ("What did Ada do?", 3),
         ]
         assert {each.values["passage"] for each in found} == {"Ada moved."}
-    questions.write_text("\n")
+    questions.write_text("\n \u200b\n", encoding="utf-8")
     with pytest.raises(BiLmError, match=r"questions.txt: expected a question in each line"):
         list(inputs_of(["Ada moved.", str(questions)], TASKS["squad"]))
+
+
+def test_questions_of_standard_input_are_named_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(content: bytes) -> list[str]:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+        return [each.place for each in inputs_of(["Ada moved.", "-"], TASKS["squad"])]
+
+    assert ask(b"Who moved?\n\nWhat did she do?\n") == [
+        "standard input, line 1",
+        "standard input, line 3",
+    ]
+    with pytest.raises(BiLmError, match=r"^standard input: expected a question in each line"):
+        ask(b"\n")
+    with pytest.raises(BiLmError, match=r"^standard input.*UTF-8"):
+        ask(b"Who \xff?\n")
 
 
 @pytest.mark.parametrize(
