@@ -82,8 +82,11 @@ def _identities(parameters: Sequence[Tensor]) -> list[tuple[object, ...]]:
 
 def _middle_value(weight: Tensor) -> np.ndarray:
     """Returns a view of the bytes of the middle value of a weight on a CPU."""
-    middle = weight.numel() // 2
-    return weight.flatten()[middle : middle + 1].view(torch.uint8).numpy()
+    # Not by `flatten`, because that copies a weight that is not contiguous.
+    middle = weight
+    for place in np.unravel_index(weight.numel() // 2, weight.shape):
+        middle = middle[int(place)]
+    return middle.reshape(1).view(torch.uint8).numpy()
 
 
 def derive_once(
