@@ -377,8 +377,8 @@ def add_boundaries(ids: Tensor, lengths: Tensor, begin: int | Tensor, end: int |
     """
     Puts each sentence between its boundaries. `ids` are the numbers of words, shape (batch, time),
     or the character ids of words, shape (batch, time, characters); `begin` and `end` are one word
-    each, in the same form. The time of the result is longer by 2, and what it has after the end of
-    a sentence is not to be read.
+    each, in the same form. The time of the result is longer by 2; the places after the end of a
+    sentence are not to be read.
     """
     bounded = ids.new_zeros(len(ids), ids.size(1) + 2, *ids.shape[2:])
     bounded[:, 1:-1] = ids

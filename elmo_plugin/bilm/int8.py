@@ -101,7 +101,7 @@ def has_int8_row() -> bool:
     zeros = torch.zeros(8, 8, dtype=torch.int8)
     try:
         torch._int_mm(zeros[:1], zeros)
-    except (AttributeError, RuntimeError):
+    except (AttributeError, RuntimeError):  # an older torch lacks it, or refuses a CPU
         return False
     return True
 

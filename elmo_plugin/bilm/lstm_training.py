@@ -502,7 +502,7 @@ def _double_candidate_gate(tensor: Tensor) -> Tensor:
 
 
 def _steps(batch_sizes: Sequence[int]) -> list[slice]:
-    """Returns where the packed rows of each time step are."""
+    """Returns the slice of the packed rows that belongs to each time step."""
     steps = []
     start = 0
     for size in batch_sizes:

@@ -174,7 +174,7 @@ class BiLmNetwork(DerivingModule):
 
     def settings(self, precision: str | None = None, keep_state: bool = False) -> ForwardSettings:
         """
-        Returns the settings of a forward pass, for the weights as they are now: frozen or trained.
+        Returns the settings of a forward pass, according to whether the weights are frozen now.
         """
         derived = self.derived_values()  # `None` if the weights are trained
         return ForwardSettings(
@@ -329,11 +329,10 @@ class BiLmNetwork(DerivingModule):
         output = self._forward_words(bounded, settings, state)  # time is longer by 2
         if boundaries:
             return output
-        # A sentence of n words has true at its first n + 2 places of the mask, for the boundaries
-        # too: without two of them, n remain.
+        # The mask of a sentence of n words is true at its first n + 2 places, and then at n.
         mask = output.mask[:, 2:]
-        # The first place is cut off, with the begin of every sentence. The end follows the last
-        # word, so in shorter sentences it is overwritten with zeros.
+        # The first place has the begin of each sentence. The end follows the last word, so in all
+        # but the longest sentences it is within the layers, and is replaced with zeros.
         layers = output.layers[:, :, 1:-1].masked_fill(~mask[..., None], 0.0)
         return output._replace(layers=layers, mask=mask)
 

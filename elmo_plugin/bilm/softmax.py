@@ -248,8 +248,8 @@ class _Gradients:
         Adds the gradients that come through the logits of the candidates of these tokens. The
         gradient of a logit is the candidate's probability, times the weight of the token. The
         probabilities are `exp_logits`, shape (tokens, candidates), times `factors`, shape
-        (tokens,). Instead of `exp_logits`, the greatest of the matrices, what it is multiplied with
-        or its product gets the factors.
+        (tokens,). `exp_logits` is a large matrix, so the factors are multiplied with the smaller
+        matrices that it is multiplied with or that result.
         """
         factors = (self._token_weights[tokens] * factors)[:, None]
         # Written, not added: each token is in one slice only.

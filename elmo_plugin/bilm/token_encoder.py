@@ -391,8 +391,8 @@ class WindowMaxima(Function):
             values = products.unflatten(0, (words, num_windows))  # (words, windows, filters)
             maxima = values.amax(dim=1)
         if is_grad_enabled and any(ctx.needs_input_grad):
-            # 1.0 where a window has the maximum, else 0.0. In place, and not as booleans: on a CPU
-            # that is several times as fast.
+            # 1.0 for the windows that have the maximum, else 0.0. In place, and not as booleans: on
+            # a CPU that is several times as fast.
             is_greatest = torch.eq(values, maxima[:, None], out=values)
             num_greatest = is_greatest.sum(dim=1)  # Shape: (words, filters)
             ctx.save_for_backward(windows, filters, is_greatest, num_greatest)

@@ -152,7 +152,7 @@ def lstm_mappings(prefix: str, sizes: LstmOptions) -> Iterator[TensorMapping]:
 def split_highway(joined: Tensor) -> tuple[Tensor, Tensor]:
     """
     Splits AllenNLP's weight or bias into transform and carry. AllenNLP's gate weighs the inputs of
-    the layer, and ours what they are transformed to: that is 1 - sigmoid(x) = sigmoid(-x).
+    the layer, and ours the transformed inputs: that is 1 - sigmoid(x) = sigmoid(-x).
     """
     transform, carry = joined.chunk(2)
     return transform, -carry

@@ -249,8 +249,8 @@ def _files_ending_in(folder: AnyPath, ending: str) -> list[AnyPath]:
 def _find_on_hub(source: str | Path, path: Path) -> Path:
     """
     Downloads USER/MODEL from the Hugging Face Hub, and returns its path here. `path` is the source
-    as a path, where nothing is. If USER is a folder here, the source is taken for a mistyped path,
-    and nothing is downloaded. Raises `BiLmError` if nothing is found.
+    as a path, with nothing there. If USER is a folder here, the source is taken for a mistyped
+    path, and nothing is downloaded. Raises `BiLmError` if nothing is found.
     """
     if isinstance(source, Path):
         raise BiLmError(f"biLM not found: {source}")
