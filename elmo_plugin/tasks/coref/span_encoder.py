@@ -104,7 +104,7 @@ class SpanEncoder(nn.Module):
         weights_of_all = self._head_weights(encoded)
         attention = weights_of_all[spans.starts, spans.widths]  # Shape: (spans, max_width)
         words = spans.starts.unsqueeze(1) + torch.arange(self._max_width, device=encoded.device)
-        # Words after the end of a span have weight 0, so words past the document may have any index.
+        # Words after the end of a span have weight 0, so any index will do past the document.
         words = words.clamp(max=len(encoded) - 1)  # Shape: (spans, max_width)
         heads = torch.bmm(attention.unsqueeze(1), embedded[words]).squeeze(1)
         parts = [
