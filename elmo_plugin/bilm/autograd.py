@@ -22,12 +22,13 @@ class Dropout(nn.Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        if not self.training or input.device.type != "cpu" or not 0 < self.p < 1:
+        drops_some = self.training and 0 < self.p < 1  # not none, and not all
+        if not drops_some or input.device.type != "cpu":
             return super().forward(input)
         count = input.numel()
         draws = torch.empty(ceil_div(count, NUMBERS_A_DRAW), dtype=torch.int64)
         draws.random_(-(2**63), None)  # from the least to the greatest (`None`) number of 64 bits
-        drawn = draws.view(torch.int16)[:count].view(input.shape)
+        drawn = draws.view(torch.int16)[:count].view(input.shape)  # a number for each value
         # The lowest of the 2 ** BITS numbers mean "dropped", and the others "kept".
         # At least one means "kept", because `first_kept` must be a number that can be drawn.
         least_number = -(2 ** (BITS - 1))

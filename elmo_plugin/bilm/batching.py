@@ -109,9 +109,9 @@ class Packing(NamedTuple):
 
     def positions(self, lengths: Tensor, padded_length: int) -> tuple[Tensor, Tensor]:
         """
-        Returns the place of each row in a batch of shape (batch * padded_length, ...): first for a
-        direction that reads each sentence from its beginning, then for one that reads it from its
-        end.
+        Returns the place of each row in a padded batch whose sentences follow one another, shape
+        (batch * padded_length, ...): first for a direction that reads each sentence from its
+        beginning, then for one that reads it from its end.
         """
         starts = self.sentence_of_row * padded_length  # Shape: (rows,)
         ends = starts + lengths[self.sentence_of_row]  # Shape: (rows,)
@@ -123,8 +123,7 @@ class Packing(NamedTuple):
 def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
     """
     Packs sentences with these numbers of tokens, shape (batch,); some may be zero. The result is on
-    `device`, by default the lengths' device. If the lengths are on a GPU, this waits for it once,
-    and if they are on the CPU, it does not wait.
+    `device`, by default the lengths' device. This waits for a GPU only if the lengths are there.
     """
     if device is None:
         device = lengths.device
@@ -161,7 +160,7 @@ def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None =
     `rows`, (..., rows, dim). For the rows of the first time step it returns those of `first`, shape
     (..., sentences, dim), or zeros if that is `None`.
     """
-    if not batch_sizes:
+    if not batch_sizes:  # no sentence has a token, so there are no rows
         return rows
     steps = rows.split(list(batch_sizes), dim=-2)
     if first is None:
@@ -177,13 +176,14 @@ def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None =
 
 def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor:
     """
-    Returns the last row of each sentence. A sentence without rows gets its row of `first`, shape
-    (..., sentences, dim).
+    Returns the last of the packed `rows` of each sentence, shape (..., sentences, dim). A sentence
+    without rows gets its row of `first`, of the same shape.
     """
     last = first.clone()
     steps = rows.split(list(batch_sizes), dim=-2)
     # The number of sentences that continue after each time step: none after the last one.
     next_sizes = [*batch_sizes[1:], 0]
+    # Without time steps, `next_sizes` is longer than the others, therefore not strict.
     for step, size, next_size in zip(steps, batch_sizes, next_sizes, strict=False):
         if next_size < size:  # the sentences from `next_size` on end with this time step
             last[..., next_size:size, :] = step[..., next_size:size, :]
@@ -192,8 +192,8 @@ def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor
 
 def split_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
     """
-    Cuts a batch into runs of at most `max_tokens` tokens, padding included. A longer sentence is a
-    run of its own.
+    Cuts sentences of these lengths, in their order, into runs of at most `max_tokens` tokens each,
+    padding included. A longer sentence is a run of its own. Without sentences it returns no runs.
     """
     if not lengths:
         return []
@@ -260,6 +260,7 @@ class WordBatch(NamedTuple):
         distinct, row_of_sentence = unique_rows(self.word_ids)
         if len(distinct) == len(self.lengths):
             return self, None
+        # Shape: (distinct,); a place without a word has -1
         lengths = (distinct >= 0).sum(dim=1).cpu()
         return WordBatch(self.character_ids, distinct, lengths), row_of_sentence
 
@@ -286,6 +287,7 @@ def number_words(
                 number_of_ids[key] = len(distinct)
                 distinct.append(ids)
             number_of_text[text] = number_of_ids[key]
+        # `row` is a view, so this fills `word_ids`.
         row[: len(sentence)] = [number_of_text[text] for text in sentence]
     character_ids = np.empty((len(distinct), max_characters), dtype=np.int16)
     for number, ids in enumerate(distinct):
@@ -373,25 +375,27 @@ def add_words(words: Tensor, more: Tensor) -> tuple[Tensor, list[int]]:
 
 def add_boundaries(ids: Tensor, lengths: Tensor, begin: int | Tensor, end: int | Tensor) -> Tensor:
     """
-    Puts each sentence between its boundaries, `begin` and `end`: ids like a word's.
-    `ids` has the shape (batch, time, ...), and the result (batch, time + 2, ...).
+    Puts each sentence between its boundaries. `ids` are the numbers of words, shape (batch, time),
+    or the character ids of words, shape (batch, time, characters); `begin` and `end` are one word
+    each, in the same form. The time of the result is longer by 2; the places after the end of a
+    sentence are not to be read.
     """
     bounded = ids.new_zeros(len(ids), ids.size(1) + 2, *ids.shape[2:])
     bounded[:, 1:-1] = ids
     bounded[:, 0] = begin
     rows = torch.arange(len(ids), device=ids.device)
-    after_last_word = lengths.to(ids.device) + 1
+    after_last_word = lengths.to(ids.device) + 1  # the begin moves all words by 1
     bounded[rows, after_last_word] = end
     return bounded
 
 
 def unique_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
     """
-    Returns the distinct rows of integers, shape (distinct, k), and for each row the number of the
-    distinct row that it equals, shape (n,).
+    Returns the distinct rows of a matrix of integers, shape (n, k), and for each row the number of
+    the distinct row that it equals, shape (n,).
 
-    Does what `torch.unique(rows, dim=0, return_inverse=True)` does, in another order and much
-    faster on a CPU: rows, shape (n, k), are compared by their hashes. If two different rows have
+    These are the results of `torch.unique(rows, dim=0, return_inverse=True)`, in another order. It
+    is much faster on a CPU, because rows are compared by their hashes. If two different rows have
     the same hash, torch's function is used after all.
     """
     hashes, number_of_row = torch.unique(row_hashes(rows), return_inverse=True)
@@ -409,14 +413,17 @@ def unique_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
 def row_hashes(rows: Tensor) -> Tensor:
     """
     Returns a hash of each row of an integer matrix, as int64. Equal rows have equal hashes, and
-    different rows almost always have different ones.
+    different rows almost always have different ones. Products and sums may overflow: int64 wraps.
     """
     return (rows * _multipliers(rows.size(1), rows.device)).sum(dim=1)
 
 
 @lru_cache(maxsize=64)
 def _multipliers(number: int, device: torch.device) -> Tensor:
-    """Returns fixed random odd numbers of 64 bits, one for each column."""
+    """
+    Returns random numbers of 64 bits, one for each column, the same in every process. They are odd,
+    because the product with an even one loses bits.
+    """
     # They are kept for later calls, so they must be normal tensors even if the first call is in
     # inference mode.
     with torch.inference_mode(False):

@@ -42,6 +42,7 @@ def word_to_character_ids(word: str, max_characters: int = MAX_CHARACTERS_PER_TO
     if word in _SPECIAL_TOKENS:
         ids[:3] = [BEGIN_WORD, _SPECIAL_TOKENS[word], END_WORD]
     else:
+        # "ignore" leaves out halves of surrogate pairs, since they have no bytes in UTF-8.
         content = word.encode("utf-8", "ignore")[: max_characters - 2]
         end = len(content) + 1
         ids[0] = BEGIN_WORD
@@ -54,10 +55,12 @@ def word_to_character_ids(word: str, max_characters: int = MAX_CHARACTERS_PER_TO
 
 def check_no_boundaries(words: Iterable[str], location: str) -> None:
     """
-    Raises `BiLmError`, beginning with `location`, if a sentence of a text contains `<S>` or `</S>`.
+    Raises `BiLmError`, beginning with `location`, if the words of a sentence contain `<S>` or
+    `</S>`.
     """
     boundaries = _SPECIAL_TOKENS.keys() & words
     if boundaries:
+        # In reverse alphabetical order, `<S>` comes before `</S>`.
         raise BiLmError(
             f"{location}: the sentence contains {' and '.join(sorted(boundaries, reverse=True))}: "
             "remove it from the text, because the biLM adds the boundaries of sentences itself"

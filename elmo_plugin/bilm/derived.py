@@ -29,7 +29,7 @@ class DerivedValues:
         self._identities = _identities(parameters)
         # Keeps their memory in use, so that no other weight can get the same address.
         self._kept = [weight.detach() for weight in parameters]
-        # Views of the middle value of each weight on a CPU, and the bytes of these values now.
+        # `match` compares the values that the views show then with their bytes now.
         on_cpu = [weight for weight in self._kept if weight.device.type == "cpu"]
         self._middle_views = [_middle_value(weight) for weight in on_cpu]
         self._middle_bytes = [view.tobytes() for view in self._middle_views]
@@ -63,7 +63,7 @@ class DerivedValues:
         return values.setdefault(key, derive(*arguments))
 
     def drop(self, *kinds: str) -> None:
-        """Drops the values whose keys begin with one of `kinds`."""
+        """Drops the values whose keys begin with one of `kinds`, such as "words"."""
         values = self._values.copy()  # another thread may add a value meanwhile
         self._values = {key: value for key, value in values.items() if key[0] not in kinds}
 
@@ -72,7 +72,9 @@ def _identities(parameters: Sequence[Tensor]) -> list[tuple[object, ...]]:
     """Returns the address, the layout and the number of writes of each weight."""
     identities: list[tuple[object, ...]] = []
     for weight in parameters:
-        writes = 0 if weight.is_inference() else weight._version
+        writes = 0
+        if not weight.is_inference():  # torch does not count writes to tensors of inference mode
+            writes = weight._version
         address = weight.data_ptr()
         identities.append((address, weight.shape, weight.stride(), weight.dtype, writes))
     return identities
@@ -80,8 +82,11 @@ def _identities(parameters: Sequence[Tensor]) -> list[tuple[object, ...]]:
 
 def _middle_value(weight: Tensor) -> np.ndarray:
     """Returns a view of the bytes of the middle value of a weight on a CPU."""
-    middle = weight.numel() // 2
-    return weight.flatten()[middle : middle + 1].view(torch.uint8).numpy()
+    # Not by `flatten`, because that copies a weight that is not contiguous.
+    middle = weight
+    for place in np.unravel_index(weight.numel() // 2, weight.shape):
+        middle = middle[int(place)]
+    return middle.reshape(1).view(torch.uint8).numpy()
 
 
 def derive_once(
@@ -141,7 +146,8 @@ class DerivingModule(nn.Module):
     def clear_word_cache(self) -> None:
         """Drops the vectors of all words, so that the next batch encodes its own again."""
         if self._derived is not None:
-            self._derived.drop("words", "begin")
+            # The state after a boundary was computed from the boundary's vector.
+            self._derived.drop("words", "state_after_boundary")
 
     def _apply(self, *args: Any, **kwargs: Any) -> "Self":
         self.refresh()  # first, so that derived values and moved weights are not in memory together
@@ -152,6 +158,7 @@ class DerivingModule(nn.Module):
         return {**self.__dict__, "_derived": None}
 
     def _replicate_for_data_parallel(self) -> NoReturn:
+        """Raises `BiLmError`; torch calls this for each batch of `nn.DataParallel`."""
         raise BiLmError(
             "nn.DataParallel cannot run a biLM: its replicas lack parameters. Use one "
             'process for each GPU: "distributed" in a configuration, or torch\'s '
@@ -193,11 +200,12 @@ class WordCache:
         with self._lock:
             slots = [self._slots.get(key, -1) for key in keys]
             missing = [number for number, slot in enumerate(slots) if slot < 0]
+            # Without a stored word, the new vectors are the result, and need not be copied into it.
             if self._vectors is None or len(missing) == len(keys):
                 vectors = encode(words)
                 self._insert(keys, vectors)
                 return vectors
-            vectors = self._vectors[slots]
+            vectors = self._vectors[slots]  # a copy; missing words have the last row, for now
             if missing:
                 encoded = encode(words[missing])
                 vectors[missing] = encoded
@@ -215,5 +223,6 @@ class WordCache:
             kept = keys[: self.capacity]
             start = len(self._slots)
             stop = start + len(kept)
+            # The vectors first: a process forked in between must not find words without them.
             self._vectors[start:stop] = vectors[: len(kept)]
             self._slots.update(zip(kept, range(start, stop), strict=True))

@@ -60,7 +60,7 @@ class EncodedText(Generic[Vectors]):
         """
         if not isinstance(key, str):
             return self._at(key)
-        positions = self._positions_of_known(key)
+        positions = self._existing_positions(key)
         if len(positions) > 1:
             listed = ", ".join(str(position) for position in positions)
             raise BiLmError(
@@ -72,7 +72,8 @@ class EncodedText(Generic[Vectors]):
     def _at(self, position: int) -> Vectors:
         """Returns the vector at a position. Raises `IndexError` if the text ends before it."""
         try:
-            self.words[position]  # only the list refuses a wrong position as Python does
+            # Read only for its errors. `None`, for example, is a position for a tensor.
+            self.words[position]
         except IndexError:
             raise IndexError(
                 f"position {position}: the text has {len(self.words)} words, and the first is 0"
@@ -84,7 +85,7 @@ class EncodedText(Generic[Vectors]):
         Returns the vectors of all occurrences of a word, in their order: shape (occurrences, dim),
         or (num_layers, occurrences, dim) for all layers. Raises `KeyError` if there are none.
         """
-        return self.vectors[..., self._positions_of_known(word), :]
+        return self.vectors[..., self._existing_positions(word), :]
 
     def positions(self, word: str) -> list[int]:
         """Returns the positions of a word; 0 is the first word of the text."""
@@ -95,7 +96,7 @@ class EncodedText(Generic[Vectors]):
         plain = normalize_text(word)
         return [position for position, other in enumerate(self.words) if other == plain]
 
-    def _positions_of_known(self, word: str) -> list[int]:
+    def _existing_positions(self, word: str) -> list[int]:
         """Returns the positions of a word. Raises `KeyError` if the text does not contain it."""
         positions = self.positions(word)
         if not positions:

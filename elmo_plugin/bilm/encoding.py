@@ -40,7 +40,10 @@ def _first_word(vectors: Tensor, words: Sequence[str]) -> Tensor:
 
 
 def _mean_of_rare_words(vectors: Tensor, words: Sequence[str]) -> Tensor:
-    """Returns the mean of the words' vectors, each times a / (a + p(word)): Arora et al. (2017)."""
+    """
+    Returns the mean of the words' vectors, each times a / (a + p(word)), as in Arora et al. (2017):
+    a sum divided by the number of words, not by the sum of the weights.
+    """
     weights = inverse_frequency_weights(words).to(vectors)  # Shape: (words,)
     return (weights[:, None] * vectors).mean(dim=-2)
 
@@ -114,15 +117,15 @@ def encode_texts(
     batch_size: int,
 ) -> Iterator[EncodedText[Any]]:
     """
-    Yields each text with its words and with what `select_all` returns for them. Only one batch is
-    in memory at a time.
+    Yields each text with its words and their vectors: `select_all` returns the vectors of several
+    texts, given their words. Only one batch is in memory at a time.
     """
     numbered = enumerate(texts)
     while True:
         split = []
         for number, text in islice(numbered, batch_size):
             split.append(split_text(text, f"texts[{number}]", tokenizer, language))
-        if not split:
+        if not split:  # the texts have been read to their end
             return
         selected = select_all([words for words, _ in split])
         for (words, offsets), vectors in zip(split, selected, strict=True):
@@ -133,8 +136,9 @@ def split_text(
     text: Any, place: str, tokenizer: Tokenizer, language: str
 ) -> tuple[list[str], list[tuple[int, int]] | None]:
     """
-    Returns the words of a text and their offsets. A list of words or tokens is not split, and has
-    no offsets. Errors begin with `place`.
+    Returns the words of a text, and the beginning and the end of each in the text. A list of words
+    or tokens is not split; the offsets are `None` for it, and for a text that a function of the
+    user splits. Errors begin with `place`.
     """
     if hasattr(text, "as_py"):
         text = text.as_py()  # a value of a column of Arrow
@@ -143,6 +147,7 @@ def split_text(
         check_no_texts(words, place)
         return words, None
     text = str(text)  # because spaCy refuses subclasses of str, such as numpy's strings
+    # Half of a character, such as "\ud83d" in JSON, has no bytes in UTF-8.
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -189,8 +194,8 @@ def select_vectors(
     vectors: Tensor, words: Sequence[str], layers: Layers, pooling: str | None, output: str
 ) -> Any:
     """
-    Selects layers and pools words. Without words, the pooled vector is zeros. The result is never a
-    view of the vectors.
+    Selects layers and pools words. Without words, the pooled vector is zeros. The result is a copy,
+    because the vectors may belong to a cache or to a large batch.
     """
     selected = select_layers(vectors, layers)
     if pooling is not None:
@@ -208,8 +213,8 @@ def select_vectors(
 def cosine_similarities(first: Any, second: Any) -> Any:
     """Returns the cosine of each vector of `first` with each vector of `second`."""
     try:
-        first_rows = _rows(first)
-        second_rows = _rows(second).to(first_rows)
+        first_rows = _as_matrix(first)
+        second_rows = _as_matrix(second).to(first_rows)  # perhaps they are on different devices
         first_directions = nn.functional.normalize(first_rows)
         second_directions = nn.functional.normalize(second_rows)
         cosines = first_directions @ second_directions.T
@@ -232,13 +237,16 @@ def _shape_or_text(vectors: Any) -> str:
     return str(getattr(vectors, "shape", None) or f"{vectors!r:.40}")
 
 
-def _rows(vectors: Any) -> Tensor:
-    """Returns one vector or several as a matrix, shape (vectors, dim)."""
+def _as_matrix(vectors: Any) -> Tensor:
+    """
+    Returns one vector or several as a matrix, shape (vectors, dim). Raises one of torch's errors,
+    or a `ValueError` without a message, if they are anything else.
+    """
     if isinstance(vectors, list | tuple):
         vectors = torch.stack([torch.as_tensor(vector) for vector in vectors])
     rows = torch.atleast_2d(torch.as_tensor(vectors)).float()
     if rows.dim() != 2:
-        raise ValueError  # without a message, because the caller writes one
+        raise ValueError  # the caller writes the message
     return rows
 
 
@@ -249,6 +257,7 @@ def layer_numbers(layers: str | int | Sequence[int], num_layers: int) -> list[in
     Raises `BiLmError` for anything but "all", "top", "token", a layer's number or a list of such
     numbers.
     """
+    # "mean" and "sum" are no choice here, because the mix learns its weights.
     named = {"all": list(range(num_layers)), "top": [num_layers - 1], "token": [0]}
     if isinstance(layers, str) and layers in named:
         return named[layers]
@@ -277,7 +286,7 @@ def check_layers(layers: Layers, num_layers: int | None = None) -> None:
     if _are_weights(layers):
         mixing_weights(layers, num_layers)  # called only for its check
         return
-    limit = math.inf
+    limit = math.inf  # any layer, as long as the number of layers is not known
     last = ""
     if num_layers is not None:
         limit = num_layers
@@ -329,6 +338,7 @@ def mixing_weights(weights: Sequence[float], num_layers: int | None = None) -> l
     """
     if isinstance(weights, np.ndarray | Tensor):
         weights = weights.tolist()
+    # Also false for NaN, because no comparison with it is true.
     are_weights = all(isinstance(weight, Real) and weight >= 0 for weight in weights)
     is_one_per_layer = num_layers is None or len(weights) == num_layers
     if not are_weights or not is_one_per_layer or abs(sum(weights) - 1) > _ROUNDING:

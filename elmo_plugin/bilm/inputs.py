@@ -34,15 +34,18 @@ def explained(method: Function) -> Function:
 
 
 def _argument_hint(name: str, names: Sequence[str]) -> str:
-    """Returns which argument is probably meant by an unknown name, or all that there are."""
+    """
+    Returns which of the arguments `names` is probably meant by an unknown name, or else lists all
+    of them.
+    """
 
-    def exists(target: str) -> bool:
-        return fits(target, names)
+    def is_possible(advice: str) -> bool:
+        return fits(advice, names)
 
-    meant = meant_name(name, names, "arguments", exists)
+    meant = meant_name(name, names, "arguments", is_possible)
     if not meant:
         return f"the arguments are {', '.join(names)}"
-    if meant.endswith("."):
+    if meant.endswith("."):  # a whole sentence, such as "texts of any length are read whole."
         return meant.removesuffix(".")
     return f"did you mean {meant}?"
 
@@ -60,7 +63,7 @@ def untraced(method: Function) -> Function:
             raise BiLmError(
                 "torch.jit.trace cannot record a biLM, because its steps depend on the sentences"
             )
-        if torch.compiler.is_dynamo_compiling():
+        if torch.compiler.is_dynamo_compiling():  # `torch.compile`
             return torch.compiler.disable(method)(*args, **kwargs)
         if torch.compiler.is_compiling():  # without Dynamo, so it is not `torch.compile`
             raise BiLmError(
@@ -71,13 +74,14 @@ def untraced(method: Function) -> Function:
     return cast(Function, call)
 
 
-def fits(target: str, names: Collection[str]) -> bool:
+def fits(advice: str, names: Collection[str]) -> bool:
     """
-    Returns whether the advice `target` can be given for a method with the arguments `names`: it
-    begins with one of them, as in "layers=...", or it is not about an argument at all.
+    Returns whether an advice can be given for a method with the arguments `names`. "layers=2" and
+    "texts, the first argument" can if it has that argument. "bilm.encode(...)" or a sentence is not
+    about an argument of the method, and can always be given.
     """
-    name, _, _ = target.replace(",", "=").partition("=")
-    return name in names or not name.isidentifier()
+    beginning, _, _ = advice.replace(",", "=").partition("=")  # up to the first "=" or comma
+    return beginning in names or not beginning.isidentifier()
 
 
 def as_words(sentence: Any, place: str, expected: str = "a list of words") -> list[str]:
@@ -97,8 +101,9 @@ def as_words(sentence: Any, place: str, expected: str = "a list of words") -> li
 
 def check_no_texts(words: Sequence[str], place: str) -> None:
     """
-    Raises `BiLmError`, beginning with `place`, for a text in the place of a word: it has a space.
-    Other spaces, such as the no-break space of `10\u202f000`, may be part of a word.
+    Raises `BiLmError`, beginning with `place`, if one of the words has a space within it, because
+    it is probably a text. Other spaces, such as the no-break space of `10\u202f000`, may be part of
+    a word.
     """
     for number, word in enumerate(words):
         if " " in word.strip(" "):
@@ -110,11 +115,12 @@ def check_no_texts(words: Sequence[str], place: str) -> None:
 
 def in_order(values: Any, place: str, expected: str) -> Iterable[Any]:
     """
-    Returns `values` if they can be read one by one. Raises `BiLmError` for a text, a table, and for
-    collections without an order.
+    Returns `values` if they can be read one by one. Raises `BiLmError`, beginning with `place` and
+    saying what was `expected`, for a text, a table, and for collections without an order.
     """
     # An array of no dimensions has the methods of a list, but no elements.
     is_iterable = isinstance(values, Iterable) and getattr(values, "ndim", 1) != 0
+    # A table of pandas or polars would yield the names of its columns.
     is_table = hasattr(values, "columns")
     if is_iterable and not is_table and not isinstance(values, _NOT_LISTS):
         return values
@@ -135,6 +141,7 @@ def in_order(values: Any, place: str, expected: str) -> Iterable[Any]:
 
 def refuse_file_name(text: str) -> None:
     """Raises `BiLmError` if a text is the name of a file: its lines are meant, not its name."""
+    # A name with a dot is meant as one; a text such as "data" may be the name of a file by chance.
     if len(text) <= _LONGEST_NAME and "." in text and os.path.isfile(text):
         raise BiLmError(
             f"texts: {text!r} is a file; give its lines, as in open({text!r}), or use `elmo embed`"

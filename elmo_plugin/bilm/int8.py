@@ -36,7 +36,7 @@ class Int8Linear:
             self._weight,
             self._scales,
             self._zero_points,
-            None,  # bias: added below
+            None,  # bias: added below, after the multiplication by the steps
             1.0,  # scale of the output
             0,  # zero point of the output
             torch.float32,
@@ -101,7 +101,7 @@ def has_int8_row() -> bool:
     zeros = torch.zeros(8, 8, dtype=torch.int8)
     try:
         torch._int_mm(zeros[:1], zeros)
-    except (AttributeError, RuntimeError):
+    except (AttributeError, RuntimeError):  # an older torch lacks it, or refuses a CPU
         return False
     return True
 
@@ -115,7 +115,7 @@ def int8_is_exact() -> bool:
     with torch.inference_mode(False), torch.no_grad():
         inputs = torch.full((2, 64), float(MAX_INTEGER))
         weight = torch.full((16, 64), float(MAX_INTEGER))
-        weight[::2] *= -1
+        weight[::2] *= -1  # sums may overflow upwards and downwards
         expected = inputs @ weight.t()
         products = [Int8Linear(weight, None)(inputs)]
         if has_int8_row():

@@ -72,6 +72,7 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         weight = self.projection.weight
         words = [self.word(ids) for ids in character_ids.tolist()]
         features = []
+        # Each of the two embeddings exists only if the model has a lexicon for it.
         if hasattr(self, "word_embedding"):
             rows = [self._words.get(word, self._words[UNKNOWN]) for word in words]
             features.append(self.word_embedding(torch.tensor(rows, device=weight.device)))
@@ -91,11 +92,12 @@ class LexiconTokenEncoder(CachedTokenEncoder):
 
     def word(self, character_ids: Sequence[int]) -> str:
         """Decodes the bytes of a word, and cuts it to as many characters as the model reads."""
-        after_begin = character_ids[1]
+        after_begin = character_ids[1]  # the first slot has the begin of the word
         if after_begin in BOUNDARIES:
             return BOUNDARIES[after_begin]
+        # The ids 1 to 256 are bytes; 0 and the greater ones are padding and marks.
         content = bytes(id_ - 1 for id_ in character_ids if 0 < id_ <= 256)
-        text = content.decode("utf-8", "ignore")
+        text = content.decode("utf-8", "ignore")  # the last character may be cut
         return text[: self._slots - 2]  # two slots are for the marks
 
     def character_rows(self, word: str) -> list[int]:
@@ -104,7 +106,9 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         padding up to the number of slots.
         """
         row_of = self._characters
-        characters = [word] if word in BOUNDARIES.values() else list(word)
+        characters = list(word)
+        if word in BOUNDARIES.values():  # a boundary is one character in the lexicon
+            characters = [word]
         rows = [row_of[FIRST_MARK]]
         for character in characters:
             rows.append(row_of.get(character, row_of[UNKNOWN]))

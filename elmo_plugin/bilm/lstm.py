@@ -92,17 +92,17 @@ def lstm_layers(
     for number in range(options.n_layers):
         if settings.dropout:
             inputs = _drop(directions, inputs)
-        # The layer of each direction with this number
+        # One layer for each direction
         layers = [cast(LstmLayer, lstm.layers[number]) for lstm in directions]
         key = ("lstm", number, name, settings.precision.name)
         packed = derive_once(settings.derived, key, recurrence.pack, layers, settings.precision)
         before = state.layer(number)
         hidden, final = recurrence.run(packed, inputs, batch_sizes, before, settings.keep_state)
-        if number > 0 and options.use_skip_connections:
+        if number > 0 and options.use_skip_connections:  # the first layer has none
             hidden = [output + rows for output, rows in zip(hidden, inputs, strict=True)]
         inputs = hidden  # Shapes: (rows, projection_dim)
         is_last = number == options.n_layers - 1
-        if settings.dropout and is_last:
+        if settings.dropout and is_last:  # other outputs are inputs of a layer, see above
             hidden = _drop(directions, hidden)
         outputs.append(hidden)
         if final is not None:

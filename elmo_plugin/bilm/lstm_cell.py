@@ -60,8 +60,8 @@ class LstmLayer(nn.Module):
     @torch.no_grad()
     def fused_weights(self) -> LstmWeights:
         """
-        Returns copies with the forget bias added and the rows of the gate j doubled, as
-        `update_cell_` expects. The projection is not copied.
+        Returns copies with the forget bias added, and with the rows of the gate j doubled, so that
+        its sigmoid gives a tanh: tanh(x) = 2 sigmoid(2x) - 1. The projection is not copied.
         """
         dim = self.projection_weight.size(1)
         input_weight = self.input_weight.clone()
@@ -69,7 +69,7 @@ class LstmLayer(nn.Module):
         bias = self.bias.clone()
         bias[2 * dim : 3 * dim] += FORGET_BIAS
         for tensor in (input_weight, recurrent_weight, bias):
-            tensor[dim : 2 * dim] *= 2
+            tensor[dim : 2 * dim] *= 2  # j is the second of the four gates
         return LstmWeights(input_weight, recurrent_weight, bias, self.projection_weight)
 
 

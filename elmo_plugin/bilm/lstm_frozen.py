@@ -68,7 +68,8 @@ class FrozenRecurrence:
         state: LstmState,
         keep_state: bool,
     ) -> LayerOutput:
-        """Runs one layer; nothing in the loop over time waits for the device."""
+        """Runs one layer. Nothing in the loop over time waits for the device."""
+        # Copies, because the loop overwrites them, and the caller keeps the state before the batch.
         final_hidden = state.hidden.clone()
         final_cell = state.cell.clone()
         outputs = final_cell.new_empty(len(inputs), len(inputs[0]), final_hidden.size(-1))

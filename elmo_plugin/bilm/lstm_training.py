@@ -80,8 +80,9 @@ def _run_as_one_batch(
     layers: Sequence[LstmLayer], inputs: Sequence[Tensor], batch_sizes: Sequence[int]
 ) -> bool:
     """
-    Returns whether all directions run together. That is faster on a GPU, and for small products on
-    a CPU with AVX2 alone, as without gradients.
+    Returns whether all directions run together. That is faster on a GPU, and on a CPU with AVX2
+    alone, if the recurrent product of a time step is small. The limit was measured for products
+    without gradients.
     """
     if inputs[0].is_cuda:
         return True
@@ -207,7 +208,7 @@ class _ProjectedLstm(Function):
     @staticmethod
     @first_derivative_only
     def backward(
-        ctx: Any, d_outputs: Tensor, d_hidden: Tensor, d_cell: Tensor
+        ctx: Any, d_outputs: Tensor, d_last_hidden: Tensor, d_last_cell: Tensor
     ) -> tuple[Tensor | None, ...]:
         """
         Returns the gradients of `forward`'s arguments, given the gradients of its results. The loop
@@ -216,12 +217,12 @@ class _ProjectedLstm(Function):
         """
         saved = _Saved(*ctx.saved_tensors)
         settings = ctx.settings
-        d_rows = _back_through_time(saved, settings, d_outputs, d_hidden, d_cell)
+        d_rows = _back_through_time(saved, settings, d_outputs, d_last_hidden, d_last_cell)
         # `needs_input_grad` has the order of `forward`'s arguments: the inputs, the first hidden
         # state and cell, the four parameters.
         needs_inputs = ctx.needs_input_grad[0]
         needs_parameters = any(ctx.needs_input_grad[3:7])
-        d_inputs = None
+        d_inputs = None  # the first layer's need none if the token encoder is frozen
         if needs_inputs:
             back_to_inputs = _pack_weights(saved.input_weight.transpose(1, 2), settings.dtype)
             d_inputs = back_to_inputs(d_rows.gates).to(saved.inputs.dtype)
@@ -249,8 +250,9 @@ class _ProjectedLstm(Function):
 
 def _fuse(weights: LstmWeights) -> LstmWeights:
     """
-    Returns copies with the rows of the gate j doubled and the forget bias added, as
-    `LstmLayer.fused_weights` does for a single direction. The projection is not copied.
+    Returns copies with the forget bias added, and with the rows of the gate j doubled, so that its
+    sigmoid gives a tanh: tanh(x) = 2 sigmoid(2x) - 1. The projection is not copied. Each weight
+    begins with the directions.
     """
     dim = weights.projection_weight.size(-1)
     bias = _double_candidate_gate(weights.bias)
@@ -268,7 +270,7 @@ def _forward_through_time(
 ) -> _RowValues:
     """
     Goes from the first time step to the last, beginning with the state `first` of each sentence.
-    `_fuse` has made the weights.
+    The weights are those that `_fuse` returns.
     """
     recur = _pack_weights(weights.recurrent_weight, settings.dtype)
     project = _pack_weights(weights.projection_weight, settings.dtype)
@@ -469,7 +471,7 @@ def _pack_weights(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
     Returns a function that multiplies by the weight of each direction. `weights` has the shape
     (directions, outputs, inputs).
     """
-    if len(weights) > 1:
+    if len(weights) > 1:  # one batched product, and only torch's own can be batched
         return torch_linear(weights.to(dtype).transpose(1, 2).contiguous())
     product = pack_for_training(weights[0], dtype)
 
@@ -500,7 +502,7 @@ def _double_candidate_gate(tensor: Tensor) -> Tensor:
 
 
 def _steps(batch_sizes: Sequence[int]) -> list[slice]:
-    """Returns the packed rows of each time step."""
+    """Returns the slice of the packed rows that belongs to each time step."""
     steps = []
     start = 0
     for size in batch_sizes:

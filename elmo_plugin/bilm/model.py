@@ -144,7 +144,7 @@ class BiLm(BiLmNetwork):
         checkpoint = read_checkpoint(source, with_softmax=False)
         bilm = cls(checkpoint.options, precision=precision, weights=checkpoint.weights)
         bilm.card = checkpoint.card
-        if isinstance(source, str | Path):
+        if isinstance(source, str | Path):  # two files have no name in common
             bilm.name = str(source)
         if target.type == "cpu":  # it was loaded there
             return bilm
@@ -159,7 +159,9 @@ class BiLm(BiLmNetwork):
         precision: str = "float32",
         device: str | torch.device | None = None,
     ) -> "Self":
-        """Loads a model in the published layout. Paths may be URLs."""
+        """
+        Loads a model in the published layout, as `from_pretrained` does. Paths may be URLs.
+        """
         files = {"options": str(options_file), "weights": str(weights_file)}
         return cls.from_pretrained(files, precision, device)
 
@@ -202,12 +204,15 @@ class BiLm(BiLmNetwork):
         cache: Cache | None = None,
     ) -> list[Selected]:
         """
-        Returns what `select` makes of the layers of each sentence, shape (num_layers, words,
-        output_dim), and its words. Sentences of about the same length are computed together. Their
-        layers are overwritten or freed afterwards, so `select` returns no view of them.
+        Returns, for each sentence in the given order, what `select` makes of its layers, shape
+        (num_layers, words, output_dim), and its words. `select` must return no view of the layers,
+        because a cache may share their memory, and a view would keep those of the whole chunk.
+
+        Sentences of about the same length are computed together, because they need little padding.
         """
         check_cache(cache)
         sentences = as_sentences(sentences)
+        # Also in training mode, see `embed`.
         settings = self.settings()._replace(dropout=False)
         lengths = [len(sentence) for sentence in sentences]
         shortest_first = sorted(range(len(sentences)), key=lengths.__getitem__)
@@ -218,7 +223,7 @@ class BiLm(BiLmNetwork):
         for chunk in split_by_tokens(sorted_lengths, self.max_batch_tokens):
             numbers = shortest_first[chunk]
             chunk_sentences = [sentences[number] for number in numbers]
-            if cache is not None and settings.derived is not None:
+            if cache is not None and settings.derived is not None:  # the biLM is frozen
                 character_ids = self.character_ids(chunk_sentences)
                 precision = settings.precision.name
                 output = self.forward_cached(character_ids, precision, cache=cache)
@@ -327,6 +332,7 @@ class BiLm(BiLmNetwork):
 
         def encode_all(some_texts: Iterable[Any]) -> Iterator[EncodedText[Any]]:
             bar = progress_bar(iterable=some_texts, disable=not show_progress_bar, unit=" texts")
+            # The vectors of several texts, given their words.
             select_all = partial(self._select_each, select=select)
             return encode_texts(select_all, bar, tokenizer, language, batch_size)
 
@@ -338,7 +344,7 @@ class BiLm(BiLmNetwork):
         encoded = encode_all(in_order(texts, "texts", "a text, or a list or column of texts"))
         if pooling is not None:
             return self._stacked_vectors(encoded, select, output)
-        if isinstance(texts, Iterator):
+        if isinstance(texts, Iterator):  # perhaps more texts than fit into memory
             return encoded
         return list(encoded)
 

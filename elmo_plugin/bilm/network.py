@@ -57,14 +57,18 @@ class BiLmOutput(NamedTuple):
 
 
 class Cache(Protocol):
-    """Stores the layers of sentences between batches, with the `run` of an `ActivationCache`."""
+    """
+    Stores the layers of sentences between batches. `run(compute, digest, character_ids, num_layers,
+    output_dim)` returns the output for the character ids, and calls `compute` with those sentences
+    that are not stored for a biLM with this digest.
+    """
 
     @property
     def run(self) -> Callable[..., BiLmOutput]: ...
 
 
 def check_cache(cache: Cache | None) -> None:
-    """Raises `BiLmError` for anything but a cache, such as its name or its configuration."""
+    """Raises `BiLmError` unless this is a cache or `None`: users pass a name or a configuration."""
     if cache is not None and not hasattr(cache, "run"):
         raise BiLmError(f"cache: expected a cache such as MemoryCache, got {cache!r:.60}")
 
@@ -99,6 +103,8 @@ class BiLmNetwork(DerivingModule):
     ) -> None:
         super().__init__()
         if not isinstance(options, BiLmOptions):
+            # `BiLm()` and `BiLm("small")` are meant to load a published model. The options have a
+            # default only so that the first one gets this advice as well.
             name = "base"
             if isinstance(options, str):
                 name = options
@@ -106,9 +112,9 @@ class BiLmNetwork(DerivingModule):
                 f"expected BiLmOptions, got {options!r:.80}: use BiLm.from_pretrained({name!r:.80})"
             )
         self.options = options
-        self.precision = get_precision(precision).name
+        self.precision = get_precision(precision).name  # raises for an unknown name
         self.max_batch_tokens = max_batch_tokens
-        self.recurrence = "auto"
+        self.recurrence = "auto"  # see `ForwardSettings`; tests set others
         # The given weights replace those that the modules draw, so drawing them must not change
         # torch's random state. Making the modules on the device "meta" would draw nothing, but it
         # makes torch import its compiler.
@@ -121,8 +127,9 @@ class BiLmNetwork(DerivingModule):
             self.backward_lm = DirectionalLstm(options.lstm, dropout)
         if weights is not None:
             self.eval().requires_grad_(False).load_weights(weights)
-        words = [[BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN]]
-        ids = sentences_to_character_ids(words, options.char_cnn.max_characters_per_token)
+        # The two boundaries as words of one sentence.
+        sentences = [[BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN]]
+        ids = sentences_to_character_ids(sentences, options.char_cnn.max_characters_per_token)
         # int32, because DDP broadcasts buffers at start-up and cannot send int16.
         boundaries = torch.from_numpy(ids[0]).int()  # Shape: (2, characters)
         self.register_buffer("boundaries", boundaries, persistent=False)
@@ -133,7 +140,8 @@ class BiLmNetwork(DerivingModule):
         Copies the items of a `state_dict()` one by one, so that only one of them at a time is in
         memory twice.
 
-        Raises `BiLmError` if one is missing, has another shape, or is not a weight of this biLM.
+        Raises `BiLmError` if one is missing, comes twice, has another shape, or is not a weight of
+        this biLM.
         """
         state = self.state_dict()
         for name, values in weights:
@@ -159,19 +167,22 @@ class BiLmNetwork(DerivingModule):
 
     def computed_precision(self, name: str | None = None) -> Precision:
         """
-        Returns the precision of this name, by default the biLM's; float32 if the device cannot
-        compute in it.
+        Returns the precision of this name, by default the biLM's own, or float32 if the device
+        cannot compute in it.
         """
         return precision_on(self.boundaries.device, name or self.precision)
 
     def settings(self, precision: str | None = None, keep_state: bool = False) -> ForwardSettings:
-        """Returns the settings for the current state of the weights: frozen, or trained."""
-        derived = self.derived_values()
+        """
+        Returns the settings of a forward pass, according to whether the weights are frozen now.
+        """
+        derived = self.derived_values()  # `None` if the weights are trained
         return ForwardSettings(
             precision=self.computed_precision(precision),
             derived=derived,
             recurrence=self.recurrence,
             keep_state=keep_state,
+            # A frozen biLM within a model in training mode gives the same vectors as otherwise.
             dropout=derived is None and self.training,
         )
 
@@ -191,8 +202,8 @@ class BiLmNetwork(DerivingModule):
         # Parameters
 
         character_ids : `Tensor`
-            Shape (batch, time, characters), without sentence boundaries, see `character_ids`. Rows
-            of zeros after the last word are padding.
+            Shape (batch, time, characters), without sentence boundaries, as `BiLm.character_ids`
+            returns them. Rows of zeros after the last word are padding.
         state : `LstmState | None`
             The state that an earlier call returned: row i of the batch starts where row i ended,
             as in the published implementations. `None` to start from zero.
@@ -259,8 +270,8 @@ class BiLmNetwork(DerivingModule):
         max_tokens: int,
     ) -> BiLmOutput:
         """
-        Does what `forward` does, without gradients, in chunks of whole sentences with at most
-        `max_tokens` tokens each.
+        Computes a batch without gradients, in chunks of whole sentences with at most `max_tokens`
+        tokens each, so that long batches fit into memory. A longer sentence is a chunk of its own.
         """
         chunks = split_by_tokens(lengths.tolist(), max_tokens)
         if not chunks:  # an empty batch also has an output
@@ -281,8 +292,11 @@ class BiLmNetwork(DerivingModule):
         boundaries: bool = False,
     ) -> BiLmOutput:
         """
-        Computes a batch, see `forward`. Without gradients, equal sentences are computed only once,
-        unless a state or dropout makes them differ.
+        Returns the vectors of a batch whose words have been numbered. The state and the boundaries
+        are the arguments of `forward`.
+
+        Without gradients, equal sentences are computed only once, unless a state or dropout makes
+        their vectors differ.
         """
         may_equal_sentences_differ = state is not None or settings.dropout
         if torch.is_grad_enabled() or may_equal_sentences_differ:
@@ -306,16 +320,19 @@ class BiLmNetwork(DerivingModule):
         they share, instead of reading a boundary each. The vectors of the words are the same.
         """
         begin_alike = state is None and not settings.dropout
-        if begin_alike and not boundaries and not settings.keep_state:
+        # The output has the vectors of the boundaries, or the final state is after the last one.
+        are_boundaries_needed = boundaries or settings.keep_state
+        if begin_alike and not are_boundaries_needed:
             after_boundary = self.state_after_boundary(settings).expanded(len(batch.lengths))
             return self._forward_words(batch, settings, after_boundary)
         bounded = batch.with_boundaries(self.boundaries)
         output = self._forward_words(bounded, settings, state)  # time is longer by 2
         if boundaries:
             return output
-        # The words are between the boundaries. A sentence of n words has n + 2 places in the mask
-        # that are true, and n remain.
+        # The mask of a sentence of n words is true at its first n + 2 places, and then at n.
         mask = output.mask[:, 2:]
+        # The first place has the begin of each sentence. The end follows the last word, so in all
+        # but the longest sentences it is within the layers, and is replaced with zeros.
         layers = output.layers[:, :, 1:-1].masked_fill(~mask[..., None], 0.0)
         return output._replace(layers=layers, mask=mask)
 
@@ -323,8 +340,8 @@ class BiLmNetwork(DerivingModule):
         self, batch: WordBatch, settings: ForwardSettings, state: LstmState | None
     ) -> BiLmOutput:
         """
-        Packs the words of a batch, without adding boundaries; runs both directions over them; and
-        unpacks their outputs.
+        Packs the words of a batch, runs both directions over them, and unpacks their outputs. Adds
+        no boundaries: the caller has done so if they are to be read.
         """
         words, word_ids, lengths = batch  # Shapes: (words, characters), (batch, time), (batch,)
         device = word_ids.device
@@ -376,18 +393,21 @@ class BiLmNetwork(DerivingModule):
         return PackedOutput([inputs, *layers], final)
 
     def state_after_boundary(self, settings: ForwardSettings) -> LstmState:
-        """Returns the state of one sentence after the boundary that each direction reads first."""
-        key = ("begin", settings.precision.name, settings.recurrence)
+        """
+        Returns the state of one sentence after the boundary that each direction reads first. A
+        frozen biLM computes it once.
+        """
+        key = ("state_after_boundary", settings.precision.name, settings.recurrence)
         return derive_once(settings.derived, key, self._read_boundary, settings)
 
     def _read_boundary(self, settings: ForwardSettings) -> LstmState:
         """Runs each direction over its first boundary, as if it were a sentence of one word."""
         device = self.boundaries.device
-        # `boundaries` has the begin in row 0 and the end in row 1; the backward direction reads the
-        # end first.
-        begin = torch.zeros(1, dtype=torch.long, device=device)
-        end = torch.ones(1, dtype=torch.long, device=device)
-        packing = pack(torch.ones(1, dtype=torch.long), device)
+        # The rows in `boundaries`: the forward direction reads `<S>`, and the backward one `</S>`.
+        begin = torch.tensor([0], device=device)
+        end = torch.tensor([1], device=device)
+        one_word = torch.tensor([1])  # the length of the only sentence
+        packing = pack(one_word, device)
         settings = settings._replace(keep_state=True)
         output = self.forward_packed(self.boundaries, (begin, end), packing, settings)
         return cast(LstmState, output.state)
@@ -400,10 +420,12 @@ class BiLmNetwork(DerivingModule):
         cache: Cache | None = None,
     ) -> BiLmOutput:
         """
-        Calls `forward`, and reads and fills the cache if the biLM is frozen. Do not change the
-        result in place, because a cache may share its memory.
+        Computes a batch without a state. If the biLM is frozen, reads stored sentences from the
+        cache, and stores the others there. Do not change the result in place, because a cache may
+        share its memory.
         """
-        # Read once, because another thread may change the biLM's precision meanwhile.
+        # Read once, so that the digest is of the precision that the vectors are computed in, even
+        # if another thread changes the biLM's meanwhile.
         name = self.computed_precision(precision).name
 
         def compute(ids: Tensor) -> BiLmOutput:
@@ -416,11 +438,14 @@ class BiLmNetwork(DerivingModule):
             return compute(character_ids)
         digest = derived.get(("digest", name), self._digest, name)
         output = cache.run(compute, digest, character_ids, self.num_layers, self.output_dim)
-        dtype = self.token_encoder.projection.weight.dtype
+        dtype = self.token_encoder.projection.weight.dtype  # a cache returns float32
         return output._replace(layers=output.layers.to(dtype))
 
     def digest(self, precision: str | None = None) -> bytes:
-        """Returns a digest of this biLM and of the precision that it computes in."""
+        """
+        Returns a digest of this biLM and of the precision that it computes in: the key of its
+        vectors in a cache. A frozen biLM computes it once.
+        """
         name = self.computed_precision(precision).name
         return derive_once(self.derived_values(), ("digest", name), self._digest, name)
 
@@ -441,14 +466,14 @@ def _unpacked(
     first = layers[0][0]
     dim = first.size(1)
     unpacked = first.new_zeros(len(layers), shape.numel(), 2, dim)
-    for number, directions in enumerate(layers):
+    for layer, directions in enumerate(layers):
         for direction, rows in enumerate(directions):
-            unpacked[number, places[direction], direction] = rows
+            unpacked[layer, places[direction], direction] = rows
     return unpacked.view(len(layers), *shape, 2 * dim)
 
 
 def _joined(outputs: Sequence[BiLmOutput]) -> BiLmOutput:
-    """Puts the sentences of several chunks, padded to the same length, into one batch."""
+    """Puts the sentences of several chunks, all padded to the same length, into one batch."""
     if len(outputs) == 1:
         return outputs[0]
     layers = torch.cat([output.layers for output in outputs], dim=1)

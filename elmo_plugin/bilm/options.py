@@ -94,6 +94,7 @@ class LexiconCnnOptions:
     max_characters_per_word: int = 50
 
     def __post_init__(self) -> None:
+        # Errors name the options as the configurations of ELMoForManyLangs do.
         check_at_least("max_characters_per_token", self.max_characters_per_word, 3, MAX_CHARACTERS)
         if self.words:
             check_at_least("word_dim", self.word_dim, 1, MAX_DIMENSION)
@@ -162,6 +163,7 @@ class LstmOptions:
         _check_boolean("lstm.use_skip_connections", self.use_skip_connections)
         for name in ("cell_clip", "proj_clip"):
             bound = getattr(self, name)
+            # By the exact type, because a boolean is an `int`.
             is_bound = type(bound) in (int, float) and 0 <= bound < math.inf
             if bound is not None and not is_bound:
                 expected = "expected a positive number, or null for no bound"
@@ -201,6 +203,7 @@ class BiLmOptions:
         except KeyError as error:
             raise BiLmError(f"{source}: the key {error} is missing") from None
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
+            # A value of another type than expected, such as a text where pairs are read.
             raise BiLmError(f"{source}: not the options of a biLM ({error})") from None
 
     @classmethod
@@ -241,7 +244,7 @@ def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
     if n_characters not in (NUM_CHARACTERS, NUM_CHARACTERS - 1):
         raise BiLmError(f"char_cnn.n_characters: expected {NUM_CHARACTERS}, got {n_characters!r}")
     n_highway = options.get("n_highway")
-    if n_highway is None:
+    if n_highway is None:  # missing, or null
         n_highway = 0
     return CharCnnOptions(
         filters=tuple((width, number) for width, number in options["filters"]),
@@ -255,7 +258,7 @@ def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
 def _lstm(options: dict[str, Any]) -> LstmOptions:
     """Reads the section `lstm`."""
     use_skip_connections = options.get("use_skip_connections")
-    if use_skip_connections is None:
+    if use_skip_connections is None:  # missing, or null
         use_skip_connections = False
     return LstmOptions(
         projection_dim=options["projection_dim"],

@@ -37,8 +37,8 @@ class Precision:
     """
 
     name = "float32"
-    # Up to this many multiplications, both directions are faster in one product: measured on
-    # processors with AVX-512, and on one with AVX2 alone.
+    # See `prefers_batched_directions`: measured on processors with AVX-512, and on one with AVX2
+    # alone.
     most_batched = 1 << 21
     most_batched_avx2 = 1 << 24
 
@@ -68,10 +68,10 @@ class Precision:
     def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
         """
         Returns whether one batched product for both directions is faster on a CPU than one product
-        each, given the mean number of rows of a time step, and the multiplications of its recurrent
-        product of one direction.
+        each: it is if the products are small. `rows` is the mean number of rows of a time step, and
+        `multiplications` is how many its recurrent product has in one direction.
         """
-        if not has_avx2_alone():
+        if not has_avx2_alone():  # with AVX-512, or not an x86 processor
             return multiplications <= self.most_batched
         # For one or two rows oneDNN reads a large weight at half the speed of torch's own product.
         return multiplications <= self.most_batched_avx2 or rows <= 2
@@ -189,6 +189,7 @@ def handle_signals_on_another_stack() -> None:
     register). Python's handlers run on an alternate stack if there is one (`SA_ONSTACK`), and
     `faulthandler` makes one. Other threads are not covered.
     """
+    # An alternate stack belongs to the thread that makes it.
     in_main_thread = threading.current_thread() is threading.main_thread()
     if in_main_thread and sys.__stderr__ is not None and not faulthandler.is_enabled():
         faulthandler.enable(sys.__stderr__)
@@ -197,7 +198,7 @@ def handle_signals_on_another_stack() -> None:
 def torch_linear(transposed: Tensor, bias: Tensor | None = None) -> PackedLinear:
     """
     Returns a function that multiplies by a weight, shape (inputs, outputs), with torch's own
-    product; or by those of all directions, shape (directions, inputs, outputs), in one batch.
+    product; or by the weights of all directions, shape (directions, inputs, outputs), in one batch.
     """
     add_product: Callable[..., Tensor] = torch.baddbmm
     if transposed.dim() == 2:
@@ -279,7 +280,7 @@ def has_bfloat16() -> bool:
 
 
 def _pack(weight: Tensor, bias: Tensor | None) -> PackedLinear:
-    """Packs a weight, shape (outputs, inputs), in its own type, as is fastest on its device."""
+    """Packs a weight, shape (outputs, inputs), in its own type, for the fastest product."""
     if _is_fast_with_onednn(weight):
         return OneDnnLinear(weight, bias)
     return torch_linear(weight.t().clone(memory_format=torch.contiguous_format), bias)

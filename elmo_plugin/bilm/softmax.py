@@ -106,9 +106,10 @@ class VocabularySoftmax(nn.Module):
         corrected_bias = self.bias[words] - correction
         bias, target_bias = corrected_bias.split(sizes)
         # The place of each word of the vocabulary in the sample; -1 if it was not drawn.
-        columns = torch.full_like(self.bias, -1, dtype=torch.long)
-        columns[negatives] = torch.arange(len(negatives), device=columns.device)
-        candidates = Candidates(weight, bias, target_weight, target_bias, columns[targets])
+        place_in_sample = torch.full_like(self.bias, -1, dtype=torch.long)
+        place_in_sample[negatives] = torch.arange(len(negatives), device=self.bias.device)
+        columns = place_in_sample[targets]
+        candidates = Candidates(weight, bias, target_weight, target_bias, columns)
         return self._loss(hidden, token_weights, candidates)
 
     def _loss(
@@ -126,7 +127,9 @@ class VocabularySoftmax(nn.Module):
 class _Loss(Function):
     """
     Computes the loss of each token, `log(sum over the candidates and the target of exp(logit)) -
-    logit of the target`, and the weighted sum of these losses.
+    logit of the target`, and the weighted sum of these losses. The forward pass computes the
+    gradients as well, while the logits of a slice of the tokens are in memory; the weights of the
+    tokens get none.
 
     A target that is also a candidate (an "accidental hit") counts only once, as the target. The
     logit of a target is not rounded to autocast's type: the gradient of a word that is predicted
@@ -203,11 +206,12 @@ def _token_losses(
     if hidden.device.type == "cpu":
         at_a_time = LOGITS_AT_A_TIME_ON_CPU
     for tokens in _row_slices(len(hidden), len(candidates.weight), at_a_time):
-        logits = product(hidden[tokens])
+        logits = product(hidden[tokens])  # without the bias: it is added in its own type below
         _mask_(logits, candidates.columns[tokens, None])
         greatest, log_sum = _exp_logits_(logits, candidates.bias)
         exp_logits = logits  # they were replaced by `exp(logit - greatest)`
-        log_total = torch.logaddexp(log_sum, target_logits[tokens])  # with the target
+        # The logarithm of the sum over the candidates and the target.
+        log_total = torch.logaddexp(log_sum, target_logits[tokens])
         losses[tokens] = log_total - target_logits[tokens]
         if gradients is not None:
             # Times `exp(greatest - log_total)`, they are the probabilities of the candidates.
@@ -244,9 +248,11 @@ class _Gradients:
         Adds the gradients that come through the logits of the candidates of these tokens. The
         gradient of a logit is the candidate's probability, times the weight of the token. The
         probabilities are `exp_logits`, shape (tokens, candidates), times `factors`, shape
-        (tokens,). The smaller matrices are multiplied by the factors.
+        (tokens,). `exp_logits` is a large matrix, so the factors are multiplied with the smaller
+        matrices that it is multiplied with or that result.
         """
         factors = (self._token_weights[tokens] * factors)[:, None]
+        # Written, not added: each token is in one slice only.
         torch.mul(self._back_product(exp_logits), factors, out=self.d_hidden[tokens])
         weighted_hidden = self._hidden[tokens] * factors
         self.d_weight += exp_logits.t() @ weighted_hidden.to(self._dtype)

@@ -35,7 +35,10 @@ def highway(inputs: Tensor, transformed: Tensor, gate: Tensor) -> Tensor:
 
 
 class Highway(nn.Module):
-    """A `highway` layer with the two products of its parameters."""
+    """
+    A `highway` layer, its two products computed with the parameters themselves. They have the names
+    of the published weight files, in which `carry` are the parameters of the gate.
+    """
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -44,7 +47,7 @@ class Highway(nn.Module):
         for linear in (self.transform, self.carry):
             nn.init.normal_(linear.weight, std=dim**-0.5)
         nn.init.zeros_(self.transform.bias)
-        nn.init.constant_(self.carry.bias, -2.0)
+        nn.init.constant_(self.carry.bias, -2.0)  # at first, inputs mostly pass unchanged
 
     def forward(self, inputs: Tensor) -> Tensor:
         gate = self.carry(inputs)
@@ -53,7 +56,9 @@ class Highway(nn.Module):
 
 
 class PackedHighway:
-    """A `highway` layer without gradients: both products are one, in a given precision."""
+    """
+    A `highway` layer without gradients: one product with the weights of both, in a given precision.
+    """
 
     def __init__(self, layer: Highway, precision: Precision) -> None:
         weight = torch.cat([layer.transform.weight, layer.carry.weight])
@@ -130,7 +135,7 @@ class CachedTokenEncoder(nn.Module):
         """Encodes distinct words, or looks up their vectors in the cache of `derived`."""
         if len(character_ids) == 0:
             return self.projection.weight.new_zeros(0, self.projection.out_features)
-        if derived is None:
+        if derived is None:  # the weights are trained, so no vector is stored
             return self.encode_words(character_ids, precision)
         encode = partial(self.encode_words, precision=precision, derived=derived)
         cache = derived.get(("words", precision.name), WordCache, self.word_cache_size)
@@ -153,7 +158,7 @@ class TokenEncoder(CachedTokenEncoder):
         self.projection = nn.Linear(options.n_filters, projection_dim)
         nn.init.uniform_(self.character_embedding.weight, -1.0, 1.0)
         with torch.no_grad():
-            self.character_embedding.weight[0].zero_()
+            self.character_embedding.weight[0].zero_()  # the row of `padding_idx`
         for convolution in self.convolutions:
             nn.init.zeros_(cast(Tensor, convolution.bias))
             if options.activation == "relu":
@@ -190,7 +195,8 @@ class TokenEncoder(CachedTokenEncoder):
         """
         Returns whether to compute with the parameters themselves, instead of with tables that are
         derived from them. That is so with gradients. Without gradients, while the weights are
-        trained, it is so in float32, because the tables would serve for a single batch.
+        trained, it is so in float32, because the tables would serve for a single batch; only the
+        tables compute in other precisions.
         """
         if derived is not None:  # only frozen weights have derived values
             return False
@@ -232,16 +238,21 @@ def _table(character_vectors: Tensor, convolution: nn.Conv1d) -> Tensor:
     Returns what each character adds to each filter at each position of a window, shape (width,
     characters, filters). The rows of the first position include the bias.
     """
+    # c: characters, d: dimensions of their vectors, n: filters, k: positions of the window
     table = torch.einsum("cd,ndk->kcn", character_vectors, convolution.weight).contiguous()
-    table[0] += cast(Tensor, convolution.bias)
+    table[0] += cast(Tensor, convolution.bias)  # a window has one first position: added once
     return table
 
 
 def _maxima(character_ids: Tensor, table: Tensor) -> Tensor:
-    """Returns the maximum of each filter over all windows of a word, shape (words, filters)."""
+    """
+    Returns the maximum of each filter over all windows of a word, shape (words, filters). `table`
+    is one that `_table` made.
+    """
     width, characters, filters = table.shape
-    # The table as a matrix: the rows of a window's second position follow those of its first.
+    # The table as a matrix: the rows for a window's second position follow the ones for its first.
     matrix = table.flatten(0, 1)
+    # For each position, the row of the character 0.
     first_rows = torch.arange(
         0, len(matrix), characters, device=table.device, dtype=character_ids.dtype
     )
@@ -257,16 +268,18 @@ def encode_by_length(
     """
     Encodes words of similar length together, and leaves out slots that are padding in all of them.
     It keeps as many slots of padding as the widest filter covers, because all windows after these
-    have the same values.
+    see padding alone and have the same values.
 
-    `encode` is called for several words at a time: with int32 ids of shape (words, slots), and
-    returns vectors of shape (words, dim). The function returns the vectors of all words, in order
-    of their length, and for each vector the number of its word, shape (words,).
+    `encode` is called with the int32 ids of some of the words, shape (words, slots), and returns
+    their vectors, shape (words, dim).
+
+    Returns the vectors of all words, in another order, and for each vector the row of its word in
+    `character_ids`, shape (words,).
     """
     words_at_a_time = WORDS_AT_A_TIME
     if character_ids.device.type == "cpu":
         words_at_a_time = WORDS_AT_A_TIME_ON_CPU
-    if len(character_ids) <= words_at_a_time:
+    if len(character_ids) <= words_at_a_time:  # one call, so they need not be sorted
         longest = max(_lengths(character_ids).tolist(), default=0)
         slots = longest + widest_filter
         given_order = torch.arange(len(character_ids), device=character_ids.device)
@@ -275,17 +288,18 @@ def encode_by_length(
     slots_of_words = (lengths + widest_filter).tolist()
     vectors = []
     for start in range(0, len(order), words_at_a_time):
-        numbers = order[start : start + words_at_a_time]
-        longest_word = start + len(numbers) - 1  # the last one, because they are sorted
+        similar_words = order[start : start + words_at_a_time]
+        longest_word = start + len(similar_words) - 1  # the last one, because they are sorted
         slots = slots_of_words[longest_word]
-        vectors.append(encode(character_ids[numbers, :slots].int()))
+        vectors.append(encode(character_ids[similar_words, :slots].int()))
     return torch.cat(vectors), order
 
 
 def _lengths(character_ids: Tensor) -> Tensor:
     """Returns the number of slots before each word's padding, shape (words,)."""
-    # The last slot is padding, unless the word fills all slots; then the last one, the end of the
-    # word, is not counted.
+    # The id of padding depends on the model. The last slot has it, unless the word fills all slots;
+    # then the last one is the end of the word, and is not counted. That does no harm, because
+    # `encode_by_length` keeps more slots than that.
     is_character = character_ids != character_ids[:, -1:]
     slots = torch.arange(1, character_ids.size(1) + 1, device=character_ids.device)
     return (is_character * slots).amax(dim=1)
@@ -295,12 +309,12 @@ def convolve_by_length(
     character_ids: Tensor, embed: Callable[[Tensor], Tensor], convolutions: Sequence[nn.Conv1d]
 ) -> tuple[Tensor, Tensor]:
     """
-    Computes the maxima of all filters over each word, with the filters' biases. It is fastest if
-    more slots of padding follow each word than the widest filter covers. `embed` turns ids, shape
-    (words, slots), into the vectors of characters, shape (words, slots, channels).
+    Computes the maxima of all filters over each word, with the filters' biases and with gradients.
+    It is fastest if more slots of padding follow each word than the widest filter covers. `embed`
+    turns ids, shape (words, slots), into the vectors of characters, shape (words, slots, channels).
 
-    Returns the maxima of all convolutions, shape (words, filters), and for each row the number of
-    its word, shape (words,).
+    Returns the maxima of all convolutions, shape (words, filters), in another order than that of
+    the words, and for each row of them the row of its word in `character_ids`, shape (words,).
     """
     widest_filter = max(convolution.kernel_size[0] for convolution in convolutions)
     matrix = _filters_as_matrix(convolutions, widest_filter)
@@ -315,14 +329,15 @@ def convolve_by_length(
         return _convolve_one_by_one(characters, convolutions)
 
     maxima, order = encode_by_length(character_ids, widest_filter, convolve)
+    # A bias is the same for all windows, so it can be added to their maximum.
     biases = cast("list[Tensor]", [convolution.bias for convolution in convolutions])
     return maxima + torch.cat(biases), order
 
 
 def _filters_as_matrix(convolutions: Sequence[nn.Conv1d], width: int) -> Tensor:
     """
-    Returns the filters of all convolutions, shape (width * channels, filters). Narrower ones are
-    made as wide as `width`, with weights of zero.
+    Returns the filters of all convolutions, shape (width * channels, filters), for one product with
+    the windows. Narrower ones are made as wide as `width`, with weights of zero at the end.
     """
     padded = []
     for convolution in convolutions:
@@ -376,7 +391,8 @@ class WindowMaxima(Function):
             values = products.unflatten(0, (words, num_windows))  # (words, windows, filters)
             maxima = values.amax(dim=1)
         if is_grad_enabled and any(ctx.needs_input_grad):
-            # In place, and not as booleans: on a CPU that is several times as fast.
+            # 1.0 for the windows that have the maximum, else 0.0. In place, and not as booleans: on
+            # a CPU that is several times as fast.
             is_greatest = torch.eq(values, maxima[:, None], out=values)
             num_greatest = is_greatest.sum(dim=1)  # Shape: (words, filters)
             ctx.save_for_backward(windows, filters, is_greatest, num_greatest)

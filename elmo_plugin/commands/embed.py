@@ -113,8 +113,9 @@ def _add_text(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--column",
         metavar="COLUMN",
-        help="the column of texts in a table, by its name or its number from 0; or the number of "
-        "the column of words, where blank lines end sentences, and spaces in words become _",
+        help="in a table, the column of texts: its name, or its number from 0. In a file with a "
+        "word in each line and blank lines between sentences, the number of the column of words; "
+        "spaces in a word become _",
     )
 
 

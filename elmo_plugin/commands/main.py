@@ -91,8 +91,12 @@ class QuickEnd:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs a command, with the exit status that `EPILOG` of the parser lists; 143 for SIGTERM."""
-    if arguments is not None:  # in a process that does more than this
+    """
+    Runs a command. The exit status is 143 after SIGTERM, and else one that the parser's `EPILOG`
+    lists.
+    """
+    if arguments is not None:
+        # A program has called this. Its signals, its streams and its end are its own.
         _run(arguments, Stop(), has_own_process=False)
         return
     open_missing_streams()
@@ -102,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     quick_end = QuickEnd()
     quick_end.install()
     _run(sys.argv[1:], stop, has_own_process=True)
-    quick_end.is_done = True
+    quick_end.is_done = True  # only from here on, because an error needs its exit status
 
 
 @ending_if_unread()

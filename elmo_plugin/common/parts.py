@@ -40,7 +40,7 @@ def find_parts(paths: Sequence[Path], option: str = "FILES") -> dict[str, Path]:
     for path, part_by_order in zip(paths, PARTS, strict=False):
         part = part_in_name(path.name) or part_by_order
         _add_part(parts, part, path, place=option, advice="rename one")
-    return _with_training(parts, paths, place=option)
+    return _require_training(parts, paths, place=option)
 
 
 def part_in_name(name: str) -> str | None:
@@ -67,7 +67,7 @@ def _parts_of_folder(folder: Path) -> dict[str, Path]:
         return {"train": paths[0]}  # the only file, whatever its name
     if not parts and _are_named_by_labels(paths):
         return {"train": folder}  # its reader takes the labels from the names in it
-    return _with_training(parts, paths, place=str(folder))
+    return _require_training(parts, paths, place=str(folder))
 
 
 def _are_named_by_labels(paths: Sequence[Path]) -> bool:
@@ -98,7 +98,7 @@ def _add_part(parts: dict[str, Path], part: str, path: Path, place: str, advice:
     parts[part] = path
 
 
-def _with_training(parts: dict[str, Path], paths: Sequence[Path], place: str) -> dict[str, Path]:
+def _require_training(parts: dict[str, Path], paths: Sequence[Path], place: str) -> dict[str, Path]:
     """
     Returns the parts in their usual order. Raises `BiLmError`, beginning with `place` and naming
     all `paths`, if no part is for training.

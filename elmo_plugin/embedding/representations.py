@@ -223,6 +223,7 @@ class ElmoRepresentations(nn.Module):
         self.max_batch_tokens = max_batch_tokens
         self._state: LstmState | None = None
         settings = MixSettings(layers, layer_norm, dropout, mixing_weights)
+        # By name, because `ContextualElmo` has 0 of these, and adds mixes with names of its own.
         self.mixes = nn.ModuleDict()
         for number in range(num_mixes):
             self.mixes[str(number)] = LayerMix(settings, bilm.num_layers)

@@ -56,6 +56,7 @@ class HighwayLstmRecurrence(Function):
         dim = weight.size(1)
         dtype = autocast_dtype(weight)
         # One sigmoid activates all five gates, because tanh(g) = 2 sigmoid(2 g) - 1.
+        # Doubles the gate g: in the activations, in place, and in a transposed copy of the weight.
         transposed = double_g_and_transpose(weight, activations).to(dtype)
         cells, tanh_cells, hidden = activations.new_empty(3, len(activations), dim)
         cells[: batch_sizes[0]] = 0  # no cell comes before the first time step

@@ -18,7 +18,7 @@ from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.text_files import decode, read_lines
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
-from elmo_plugin.tasks.tokenizers import as_typed
+from elmo_plugin.tasks.tokenizers import text_as_typed
 
 logger = get_logger(__name__)
 
@@ -166,7 +166,7 @@ class TaskDatasetReader(DatasetReader):
 
 def sentence_fields(tokens: list[Token]) -> dict[str, Field]:
     """Returns the field `tokens`, for the model, and the field `words`, with the words as typed."""
-    words = [as_typed(token) for token in tokens]
+    words = [text_as_typed(token) for token in tokens]
     return {"tokens": TextField(tokens), "words": MetadataField(words)}
 
 

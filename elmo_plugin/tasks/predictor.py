@@ -23,7 +23,7 @@ from elmo_plugin.tasks.tokenizers import (
     PennTreebankTokenizer,
     RawTextTokenizer,
     as_raw_text_tokenizer,
-    as_typed,
+    text_as_typed,
 )
 
 TokenizerConfig = Tokenizer | str | dict[str, Any] | None
@@ -236,7 +236,7 @@ def text_and_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
         if token.idx is not None and token.idx_end is not None:
             places.append((token.idx, token.idx_end))
     if text is None or len(places) < len(tokens):
-        return join_words([as_typed(token) for token in tokens])
+        return join_words([text_as_typed(token) for token in tokens])
     return text, places
 
 

@@ -44,7 +44,7 @@ class TypedToken(Token):
         self.typed = typed
 
 
-def as_typed(token: Token) -> str:
+def text_as_typed(token: Token) -> str:
     """Returns a word, to be shown, as it stands in the text: not as the model reads it."""
     if isinstance(token, TypedToken):
         return token.typed

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import BiLm, BiLmOutput, precision_on
+from elmo_plugin.bilm.derived import DerivedValues
 from tests.bilm.conftest import BiLmMaker, ids_of
 from tests.close import assert_near
 from tests.forks import ends_well_in_a_fork
@@ -140,6 +141,16 @@ def test_functional_call_computes_with_the_given_parameters(bilm: BiLm) -> None:
     layers = torch.func.functional_call(bilm, doubled, (ids,)).layers
     assert torch.equal(layers, BiLm(bilm.options, weights=doubled.items())(ids).layers)
     assert torch.equal(bilm(ids).layers, before)
+
+
+@pytest.mark.parametrize("shape", [(5,), (4, 3), (2, 3, 4)])
+def test_an_uncounted_write_to_a_transposed_weight_is_noticed(shape: tuple[int, ...]) -> None:
+    weight = torch.zeros(shape)
+    transposed = weight.permute(*reversed(range(len(shape))))
+    derived = DerivedValues([transposed])
+    assert derived.match([transposed])
+    weight.numpy()[:] = 1
+    assert not derived.match([transposed])
 
 
 @pytest.mark.parametrize(

@@ -132,13 +132,14 @@ def check_weights_file(path: str | AnyPath, options: BiLmOptions) -> str:
         for mapping in hdf5_mappings(options):
             dataset = _find_dataset(file, mapping, options)
             datasets[mapping.theirs] = dataset
-            if options.lstm.n_layers == 1:
+            if options.lstm.n_layers == 1:  # the name may be bilm-tf's shorter one
                 datasets[only_layer_name(mapping.theirs)] = dataset
         for key in _dataset_names(file):
             if _BILM_DATASET.match(key) and key not in datasets:
                 raise BiLmError(f"unexpected dataset {key}: the options do not ask for it")
             if key not in datasets and not key.startswith("softmax/"):
                 logger.warning("%s: the dataset %s is not part of a biLM and is ignored", name, key)
+        # The types of the others are not looked at: a file of float16 has biases in float32.
         if datasets["char_embed"].dtype == np.float16:
             return "float16"
         return "float32"
@@ -167,6 +168,7 @@ def read_softmax(path: str | AnyPath, options: BiLmOptions) -> SoftmaxWeights | 
         words = find_strings(file, "softmax/words")
         if weight is None or bias is None or words is None:
             return None
+        # Before the words are read, so that a damaged file cannot fill the memory.
         if words.size > _MAX_BYTES_A_NUMBER * weight.size:
             raise BiLmError(
                 f"softmax/words has {words.size:,} bytes, softmax/W only {weight.size:,} numbers"
@@ -275,7 +277,7 @@ def _find_dataset(
     """
     name = mapping.theirs
     dataset = find_numbers(file, name)
-    if dataset is None and options.lstm.n_layers == 1:
+    if dataset is None and options.lstm.n_layers == 1:  # bilm-tf's file, perhaps
         dataset = find_numbers(file, only_layer_name(name))
     if dataset is None:
         default = default_projection(name, options)
@@ -291,7 +293,7 @@ def _find_dataset(
 
 
 def _missing_dataset(file: h5py.File, name: str) -> BiLmError:
-    """Returns the error of a dataset that is missing, with the probable reason."""
+    """Returns the error for a missing dataset, with the probable reason."""
     if name == "char_embed" and "embedding" in file:
         return BiLmError(
             "its biLM reads whole words (dataset embedding), but only biLMs that read characters "

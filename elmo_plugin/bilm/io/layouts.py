@@ -150,7 +150,10 @@ def lstm_mappings(prefix: str, sizes: LstmOptions) -> Iterator[TensorMapping]:
 
 
 def split_highway(joined: Tensor) -> tuple[Tensor, Tensor]:
-    """Splits AllenNLP's weight or bias into transform and carry."""
+    """
+    Splits AllenNLP's weight or bias into transform and carry. AllenNLP's gate weighs the inputs of
+    the layer, and ours the transformed inputs: that is 1 - sigmoid(x) = sigmoid(-x).
+    """
     transform, carry = joined.chunk(2)
     return transform, -carry
 
@@ -250,8 +253,10 @@ def default_projection(name: str, options: BiLmOptions) -> np.ndarray | None:
     """
     size = options.lstm.projection_dim
     is_of_lstm = name.endswith("W_P_0")
-    input_size = options.lstm.dim if is_of_lstm else options.char_cnn.n_filters
-    if input_size != size:
+    input_size = options.char_cnn.n_filters
+    if is_of_lstm:
+        input_size = options.lstm.dim
+    if input_size != size:  # the projection changes the size, so it is not left out
         return None
     if is_of_lstm or name.endswith("W_proj"):
         return np.eye(size, dtype=np.float32)

@@ -133,6 +133,7 @@ def read_options(folder: AnyPath) -> BiLmOptions:
     file, network = _read_network(folder, str(config_path))
     encoder = _section(network, "encoder", "elmo", file)
     embedder = _section(network, "token_embedder", "cnn", file)
+    # The entries () and 0 remain if the network reads no words, or no characters.
     lexicon_cnn: dict[str, Any] = {
         "characters": (),
         "words": (),
@@ -149,16 +150,17 @@ def read_options(folder: AnyPath) -> BiLmOptions:
         lexicon_cnn["characters"] = read_lexicon(folder / "char.dic", _NEEDED_CHARACTERS)
         for key in ("filters", "n_highway", "activation"):
             lexicon_cnn[key] = _value(embedder, key, file)
-    lstm = {**encoder, "use_skip_connections": True}
+    lstm = {**encoder, "use_skip_connections": True}  # ELMoForManyLangs always has them
     del lstm["name"]
     return BiLmOptions.from_dict({"lexicon_cnn": lexicon_cnn, "lstm": lstm}, source=f"file {file}")
 
 
 def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
     """
-    Reads lines `token<TAB>row`. White space around a line is ignored. A line that has only a row is
-    for the ideographic space U+3000: it is white space itself. Raises `BiLmError` if the
-    file is missing, has other lines, or does not contain a token of `needed`.
+    Reads lines `token<TAB>row`. White space around a line is ignored. So a line seems to have only
+    a row if its token is white space itself: as in ELMoForManyLangs, it is then the ideographic
+    space U+3000. Raises `BiLmError` if the file is missing, has other lines, or does not contain a
+    token of `needed`.
     """
     rows: dict[str, int] = {}
     try:
@@ -191,7 +193,7 @@ def _read_network(folder: AnyPath, config_path: str) -> tuple[AnyPath, Any]:
     """
     _, _, name = config_path.replace("\\", "/").rpartition("/")
     files: list[AnyPath] = [folder / name]
-    if isinstance(folder, Path):
+    if isinstance(folder, Path):  # a folder in a zip archive has nothing beside it
         files.append(folder.parent / "configs" / name)
     for file in files:
         if file.is_file():

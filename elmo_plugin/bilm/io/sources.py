@@ -248,9 +248,9 @@ def _files_ending_in(folder: AnyPath, ending: str) -> list[AnyPath]:
 
 def _find_on_hub(source: str | Path, path: Path) -> Path:
     """
-    Downloads USER/MODEL from the Hugging Face Hub. `path` is the source as a path, which does not
-    exist. If USER is a folder here, the source is taken for a mistyped path, and nothing is
-    downloaded. Raises `BiLmError` if nothing is found.
+    Downloads USER/MODEL from the Hugging Face Hub, and returns its path here. `path` is the source
+    as a path, with nothing there. If USER is a folder here, the source is taken for a mistyped
+    path, and nothing is downloaded. Raises `BiLmError` if nothing is found.
     """
     if isinstance(source, Path):
         raise BiLmError(f"biLM not found: {source}")
@@ -261,6 +261,7 @@ def _find_on_hub(source: str | Path, path: Path) -> Path:
         except BiLmError as error:
             raise BiLmError(f"{message}, and {error}") from None
     hint = did_you_mean(source, MODELS)
+    # A single word is probably meant as a name.
     if not hint and re.fullmatch(r"[\w-]+", source):
         hint = f"; the names are {', '.join(MODELS)}"
     raise BiLmError(message + hint)

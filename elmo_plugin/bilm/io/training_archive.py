@@ -60,7 +60,7 @@ def read_archive(path: str | Path, with_softmax: bool = True) -> TrainedBiLm:
     state = _state(files, name)
     sizes = BiLmOptions.from_dict(options_from_state(state, name), name)
     options = config["model"].get("options")
-    if options:
+    if options:  # a training that began with `initial` has none
         place = f"{name}, model.options"
         if BiLmOptions.from_dict(as_object(options, place), place) != sizes:
             raise BiLmError(f"{name}: the options in its {CONFIG_NAME} do not match its weights")

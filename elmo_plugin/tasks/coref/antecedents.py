@@ -49,7 +49,7 @@ class AntecedentScorer(nn.Module):
         num_features = 1  # the distance
         self.speaker_embedding = None
         if use_speakers:
-            # For two speakers, and for the same one.
+            # Row 0 is for different speakers, and row 1 for the same speaker.
             self.speaker_embedding = nn.Embedding(2, feature_dim)
             num_features += 1
         self.genre_embedding = None

@@ -95,14 +95,18 @@ def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
 
 def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """
-    Sums, over all mentions, the fraction of the mention's cluster that its cluster on the other
-    side shares. Mentions are added one at a time, as in the scorer, so that the last digits agree.
+    Compares the gold cluster and the predicted cluster of each mention. The mentions that both
+    clusters have, as a fraction of the gold cluster, are summed for the recall, and as a fraction
+    of the predicted cluster for the precision. Mentions are added one at a time, as in the scorer,
+    so that the last digits agree.
     """
     gold_members = [set(cluster) for cluster in gold]
     recall = 0.0
     precision = 0.0
     for cluster, gold_indices in zip(predicted, _indices_in(gold, predicted), strict=True):
-        common = {}  # the number of mentions that this cluster shares with each gold cluster
+        # How many mentions this cluster shares with each gold cluster. It is no count of the
+        # indices, because several gold clusters may have the same mention.
+        common = {}
         for index in set(gold_indices):
             common[index] = sum(mention in gold_members[index] for mention in cluster)
         for index in gold_indices:

@@ -104,7 +104,7 @@ class SpanEncoder(nn.Module):
         weights_of_all = self._head_weights(encoded)
         attention = weights_of_all[spans.starts, spans.widths]  # Shape: (spans, max_width)
         words = spans.starts.unsqueeze(1) + torch.arange(self._max_width, device=encoded.device)
-        # Words behind a span have weight 0, so any index will do for those past the document.
+        # Words after the end of a span have weight 0, so any index will do past the document.
         words = words.clamp(max=len(encoded) - 1)  # Shape: (spans, max_width)
         heads = torch.bmm(attention.unsqueeze(1), embedded[words]).squeeze(1)
         parts = [
@@ -139,9 +139,9 @@ class SpanEncoder(nn.Module):
 
     def _head_weights(self, encoded: Tensor) -> Tensor:
         """
-        Returns the attention of each span to its words, of shape (time, widths, words): the first
-        word of the span, its width, and the word, counted from the first. Words behind the span
-        have weight 0.
+        Returns the attention of each span to its words, of shape (time, widths, words). A span is
+        found by its first word and its width; its words are counted from its first one. Words after
+        the end of the span have weight 0.
         """
         logits_of_words = self.head_attention(encoded).squeeze(1)  # Shape: (time,)
         # The logits of the words from each first word on. Shape: (time, words)

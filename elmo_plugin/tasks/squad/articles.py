@@ -74,7 +74,7 @@ def parse_squad(lines: Iterable[Line]) -> Iterator[Paragraph]:
 
 
 def _article_name(article: Any, number: int) -> str:
-    """Returns the title of an article, or "article 1" with its number if it lacks one."""
+    """Returns the title of an article. For an article without title, it is "article 1" or so."""
     title = None
     if isinstance(article, dict):
         title = article.get("title")
@@ -148,16 +148,16 @@ def _get(parent: Any, key: str, kind: Any, place: str) -> Any:
     value is not of this kind, a key of `_NAMES_OF_KINDS`.
     """
     if not isinstance(parent, dict):
-        raise _unexpected(parent, key, kind, place)
+        raise _error_for_value(parent, key, kind, place)
     value = parent.get(key)
     # `bool` is checked because `True` is also an instance of `int`.
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise _unexpected(value, key, kind, place)
+        raise _error_for_value(value, key, kind, place)
     return value
 
 
-def _unexpected(found: Any, key: str, kind: Any, place: str) -> ConfigurationError:
-    """Returns the error for something else in place of a key's value."""
+def _error_for_value(found: Any, key: str, kind: Any, place: str) -> ConfigurationError:
+    """Returns the error that a key has the value `found`, which is not of the expected kind."""
     shown = json.dumps(found, ensure_ascii=False)
     return ConfigurationError(
         f'{place}: expected {_NAMES_OF_KINDS[kind]} as "{key}", got {shown:.60}; {_FORM}'

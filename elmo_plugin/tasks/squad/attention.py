@@ -11,8 +11,9 @@ from elmo_plugin.encoders import masked_attention
 class TrilinearSimilarity(nn.Module):
     """
     The similarity of two vectors x and y, `w1 · x + w2 · y + w3 · (x * y)` (Seo et al., 2017,
-    section 2). The bias that Clark and Gardner (2018) add is the same for all pairs. It would not
-    change a softmax, and would duplicate the logit of nothing, so it is omitted.
+    section 2). The bias that Clark and Gardner (2018) add is the same for all pairs, so it would
+    not change a softmax. Where attention may also go to no word, the learned logit of that does the
+    same. So the bias is omitted.
     """
 
     def __init__(self, dim: int) -> None:

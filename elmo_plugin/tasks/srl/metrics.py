@@ -34,7 +34,8 @@ def join_continuations(arguments: Iterable[Span]) -> list[tuple[str, Pieces]]:
         if is_continuation:
             pieces_of_last[role].append((start, end))
         else:
-            pieces = [(start, end)]  # the one list of both, so that later pieces are added to both
+            # Both get the same list, so a continuation that is added to one is in both.
+            pieces = [(start, end)]
             pieces_of_last[role] = pieces
             joined.append((role, pieces))
     return [(role, tuple(pieces)) for role, pieces in joined]

@@ -23,7 +23,7 @@ from elmo_plugin.tasks.predictor import SentencePredictor, words_from_json
 from elmo_plugin.tasks.spans import describe_spans, tags_to_spans
 from elmo_plugin.tasks.srl.metrics import SrlF1
 from elmo_plugin.tasks.task_model import TaskModel, average_probabilities, with_labels
-from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, as_typed
+from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, text_as_typed
 
 PREDICATE = 1  # the index of the tag of a predicate; other words have 0
 
@@ -329,8 +329,8 @@ class SrlPredictor(SentencePredictor):
 
     @overrides
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
-        for each in inputs:
-            self.check_input(each)
+        for json_dict in inputs:
+            self.check_input(json_dict)
         sentences = [words_from_json(json_dict, self._tokenizer, self.name) for json_dict in inputs]
         predicates = self._predicates(inputs, sentences)
         instances = []  # one for each predicate, sentence by sentence
@@ -342,7 +342,7 @@ class SrlPredictor(SentencePredictor):
         start = 0  # the first frame of the sentence
         for tokens, indices in zip(sentences, predicates, strict=True):
             end = start + len(indices)
-            words = [as_typed(token) for token in tokens]
+            words = [text_as_typed(token) for token in tokens]
             predictions.append({"words": words, "frames": frames[start:end]})
             start = end
         return predictions

@@ -12,7 +12,7 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import Token, WhitespaceTokenizer
 
 from elmo_plugin.tasks.squad import Answer, SquadReader
-from elmo_plugin.tasks.tokenizers import as_typed
+from elmo_plugin.tasks.tokenizers import text_as_typed
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "squad" / "articles.json"
 
@@ -77,7 +77,7 @@ def test_word_offsets_match_the_text() -> None:
     text = " Café\u2014\u00a0Ansel's\n\n\U0001f327 river."
     paragraph = reader().tokenize(text)
     for token, (start, end) in zip(paragraph.tokens, paragraph.places, strict=True):
-        assert text[start:end] == as_typed(token)
+        assert text[start:end] == text_as_typed(token)
     assert text[slice(*paragraph.characters(0, len(paragraph.tokens) - 1))] == text.strip()
 
 
