@@ -61,7 +61,7 @@ def _is_markup(lines: Sequence[str]) -> bool:
     tag = _TAG_ALONE.fullmatch(first)
     if tag is None:
         return False
-    # A tag that has no attributes and is never closed may be a remark, such as <laughs>.
+    # A tag without attributes that is never closed may be a remark, such as <laughs>.
     return bool(tag["attributes"]) or any(f"</{tag['name']}>" in line for line in lines)
 
 

@@ -103,7 +103,7 @@ def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None)
 
 
 def _advice_for(kind: str) -> str:
-    """Returns what users may do with a file that `kind_of_data` takes for this kind of data."""
+    """Returns how users may go on with a file that `kind_of_data` takes for this kind of data."""
     for part, way in _WAYS_TO_READ.items():
         if part in kind:
             return way

@@ -46,7 +46,7 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
     """
     Compares the content of a file of torch with its checksums. Raises `BiLmError`, beginning with
     `name`, if it is missing, damaged, or would unpack to far more than the file. Files of torch
-    before 1.6 are no zip archives, so nothing is checked in them.
+    before 1.6 are no zip archives, and are not checked.
     """
     opened = _opened(file)
     if isinstance(opened, Path) and not opened.exists():

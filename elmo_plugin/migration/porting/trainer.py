@@ -138,6 +138,7 @@ def _trainer_options(callback: Any) -> Config:
     """Returns the keys of the trainer that replace a callback of AllenNLP 0.9."""
     options = _options_of(callback)
     is_average = type_of(callback).endswith("moving_average")
+    # The options may be in the callback itself, without an object around them.
     if is_average and "moving_average" not in options:
         return {"moving_average": options}
     return options
@@ -183,6 +184,7 @@ def port_trainer(porting: Porting) -> None:
         if devices:
             trainer["cuda_device"] = devices[0]
         porting.note("trainer.cuda_device", "now a number")
+    # Without the key, the configuration also runs on a machine that has only a CPU.
     if trainer.get("cuda_device") in (0, "0"):
         del trainer["cuda_device"]
         porting.note("trainer.cuda_device", "removed: AllenNLP now uses a GPU by default", "advice")
