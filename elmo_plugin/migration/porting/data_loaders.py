@@ -55,8 +55,12 @@ def _loader_from_iterator(porting: Porting, place: str, iterator: Any) -> Config
         if "padding_noise" in rest:
             maker["padding_noise"] = rest.pop("padding_noise")
         loader = {"batch_sampler": maker}
-    if skips_smaller_batches and not max_samples:  # `max_tokens_sampler` lacks the option
-        maker["drop_last"] = True
+    if skips_smaller_batches:
+        if max_samples:
+            text = "removed: `max_tokens_sampler` lacks `drop_last`"
+            porting.note(f"{place}.skip_smaller_batches", text, "left")
+        else:
+            maker["drop_last"] = True
     instances = rest.pop("instances_per_epoch", None)
     if instances:
         loader["batches_per_epoch"] = ceil_div(int(instances), int(batch_size))

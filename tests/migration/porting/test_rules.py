@@ -123,13 +123,14 @@ def test_trainer_keys_can_move_to_the_data_loader() -> None:
         "distributed": {"cuda_devices": [0, 1]}}
 
 
-def test_shuffle_is_left_out_of_a_sampler_that_lacks_it() -> None:
-    iterator = {"type": "bucket", "maximum_samples_per_batch": ["num_tokens", 200]}
+def test_options_are_left_out_of_a_sampler_that_lacks_them() -> None:
+    iterator = {"type": "bucket", "maximum_samples_per_batch": ["num_tokens", 200],
+        "skip_smaller_batches": True}
     new, notes = port_config({"iterator": iterator, "trainer": {"shuffle": False}})
     sampler = new["data_loader"]["batch_sampler"]
     assert BatchSampler.by_name(sampler.pop("type"))(**sampler).max_tokens == 200  # takes all options
     left = [note.place for note in notes if note.kind == "left"]
-    assert "trainer.shuffle" in left
+    assert {"trainer.shuffle", "iterator.skip_smaller_batches"} <= set(left)
 
 
 @pytest.mark.parametrize(("old", "new"), [({"directory_path": "d"}, {"type": "from_files",
