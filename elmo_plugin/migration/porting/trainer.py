@@ -67,7 +67,8 @@ def _port_shuffle(porting: Porting, trainer: Config) -> None:
 def _maker_of_batches(porting: Porting) -> Config:
     """Returns the batch sampler of the data loader, or the data loader itself without one."""
     loader = porting.get("data_loader")
-    return loader.get("batch_sampler", loader)
+    maker: Config = loader.get("batch_sampler", loader)
+    return maker
 
 
 def _new_items(new: str, value: Any, in_checkpointer: bool) -> Config:
