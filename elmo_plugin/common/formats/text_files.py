@@ -276,7 +276,7 @@ def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
             if frame is None:
                 frame = zstandard.ZstdDecompressor().decompressobj()
             yield frame.decompress(compressed)
-            compressed = frame.unused_data  # what is behind the end of the frame
+            compressed = frame.unused_data  # the bytes behind the end of the frame
             if frame.eof:
                 frame = None
     if frame is not None:
