@@ -33,14 +33,15 @@ _HEADER_TYPES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, b"x", b"g",
 
 def read_members(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str, bytes]:
     """
-    Reads the wanted files of a tar archive, perhaps compressed by gzip. Raises `BiLmError` if
-    the archive is damaged, too large, or has anything but files and folders inside it.
+    Returns the contents of the wanted files of a tar archive, perhaps compressed by gzip, by their
+    names. Raises `BiLmError` if the archive is damaged, too large, or has anything but files and
+    folders inside it.
     """
     contents = {}
-    with _errors_name(path):
-        for name, file in _files(Path(path)):
+    with _archive_named_in_errors(path):
+        for name, file in _files_of_tar(Path(path)):
             if is_wanted(name):
-                # Read in pieces, because the size in a header may be forged.
+                # Read in pieces: the size in a header may be forged, and would be reserved at once.
                 content = bytearray()
                 while piece := file.read(_READ_SIZE):
                     content += piece
@@ -50,10 +51,11 @@ def read_members(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str
 
 def unpack(path: str | Path, folder: str | Path) -> None:
     """
-    Unpacks an archive into a folder, and writes nothing outside it. Raises as `read_members` does.
+    Unpacks a tar archive into a folder, and writes nothing outside it. Raises `BiLmError` if the
+    archive is damaged, too large, or has anything but files and folders inside it.
     """
-    with _errors_name(path):
-        for name, file in _files(Path(path)):
+    with _archive_named_in_errors(path):
+        for name, file in _files_of_tar(Path(path)):
             target = Path(folder) / name
             target.parent.mkdir(parents=True, exist_ok=True)
             with open(target, "wb") as copy:
@@ -69,7 +71,7 @@ def is_zip(path: Path) -> bool:
 
 
 def _check_zip_names(names: Sequence[str]) -> None:
-    """Raises `BiLmError` for too many files in a zip archive, and for names that are refused."""
+    """Raises `BiLmError` for too many files in a zip archive, or a repeated or strange name."""
     count_of_name = Counter(names)
     if len(count_of_name) > MAX_MEMBERS:
         raise BiLmError(f"too many files: more than {MAX_MEMBERS:,}")
@@ -87,8 +89,11 @@ class ZippedPath(zipfile.Path):
 
     @classmethod
     def folders(cls, path: Path) -> "list[ZippedPath]":
-        """Returns the folders that have files, without those that macOS adds to an archive."""
-        with _errors_name(path, "zip"):
+        """
+        Returns the folders of a zip archive that have files directly in them, without the folders
+        that macOS adds.
+        """
+        with _archive_named_in_errors(path, "zip"):
             archive = zipfile.ZipFile(path)
             names = archive.namelist()
             _check_zip_names(names)
@@ -99,12 +104,13 @@ class ZippedPath(zipfile.Path):
                     folders.add(folder)
             zipped_paths = []
             for folder in sorted(folders):
+                if folder.startswith("__MACOSX"):
+                    continue
                 # `zipfile` marks a folder by a slash, and the archive itself by an empty text.
                 place = ""
                 if folder:
                     place = f"{folder}/"
-                if not folder.startswith("__MACOSX"):
-                    zipped_paths.append(cls(archive, place))
+                zipped_paths.append(cls(archive, place))
             return zipped_paths
 
     def read_bytes(self) -> bytes:
@@ -113,9 +119,10 @@ class ZippedPath(zipfile.Path):
 
     @cached_property
     def _content(self) -> bytes:
+        """Unpacks the file, unless it is encrypted, a link or huge."""
         if not self.is_file():
             raise FileNotFoundError(str(self))
-        with _errors_name(str(self.root.filename), "zip"):
+        with _archive_named_in_errors(str(self.root.filename), "zip"):
             member = self.root.getinfo(self.at)
             is_encrypted = member.flag_bits & 1
             unix_mode = member.external_attr >> 16
@@ -134,8 +141,11 @@ AnyPath = Path | zipfile.Path
 
 
 @contextmanager
-def _errors_name(path: str | Path, kind: str = "tar") -> Iterator[None]:
-    """Turns every error within the block into a `BiLmError` that names the archive."""
+def _archive_named_in_errors(path: str | Path, kind: str = "tar") -> Iterator[None]:
+    """
+    Turns every error within the block into a `BiLmError` that names the archive. Raises one at once
+    if it is missing.
+    """
     if not Path(path).is_file():
         raise BiLmError(f"archive {path}: file not found")
     try:
@@ -144,6 +154,7 @@ def _errors_name(path: str | Path, kind: str = "tar") -> Iterator[None]:
         raise BiLmError(f"archive {path}: {error}") from None
     except Exception as error:  # damage can make the readers raise anything
         raise_if_sigterm(error)
+        # An error of the system has a number; an `OSError` of gzip for damage is without one.
         if isinstance(error, OSError) and error.errno:
             raise BiLmError(
                 f"archive {path}: cannot be read or unpacked ({reason(error)})"
@@ -154,15 +165,20 @@ def _errors_name(path: str | Path, kind: str = "tar") -> Iterator[None]:
 
 def _check_name(name: str) -> None:
     """
-    Raises `BiLmError` for a name that no model's file has: a long one, or one with many or nameless
-    folders.
+    Raises `BiLmError` for a name that no model's file has: a long one, one with the character NUL,
+    or one with many or nameless folders.
     """
-    if len(name) > _MAX_NAME or name.count("/") > _MAX_DEPTH or "//" in name:
+    has_nameless_folder = "//" in name
+    is_too_long = len(name) > _MAX_NAME or name.count("/") > _MAX_DEPTH
+    if is_too_long or has_nameless_folder or "\0" in name:
         raise BiLmError(f"{name[:60]!r}… is no name of a file")
 
 
-def _files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yields the name and the stream of each file. A stream must be read before the next one."""
+def _files_of_tar(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    """
+    Yields the name and the stream of each file of a tar archive. A stream must be read before the
+    next one.
+    """
     with open(path, "rb") as raw:
         is_gzip = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)
@@ -177,14 +193,16 @@ def _files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
             for number, member in enumerate(archive):
                 if number >= MAX_MEMBERS:
                     raise BiLmError(f"too many files: more than {MAX_MEMBERS:,}")
-                archive.members.clear()  # type: ignore[attr-defined]  # it would keep every name and attribute
+                # `tarfile` would keep the name and the attributes of every member in memory.
+                archive.members.clear()  # type: ignore[attr-defined]
                 _check_member(member)
                 if member.isdir():
                     continue  # the folders of files are made when the files are written
                 file = archive.extractfile(member)
                 assert file is not None  # it is `None` only for folders and links
-                yield str(PurePosixPath(member.name)), file
-            # tarfile has read a part of the rest into its buffer.
+                name = str(PurePosixPath(member.name))  # without the `./` that some tools write
+                yield name, file
+            # Behind the last file, a part is in the buffer of `tarfile`, and the rest is unread.
             _check_rest(archive.fileobj)
             _check_rest(stream)
 
@@ -196,8 +214,7 @@ def _check_member(member: tarfile.TarInfo) -> None:
     """
     _check_name(member.name)
     windows_path = PureWindowsPath(member.name)  # it splits at `/` and at `\`
-    leaves_folder = windows_path.anchor != "" or ".." in windows_path.parts
-    if leaves_folder or "\0" in member.name:
+    if windows_path.anchor or ".." in windows_path.parts:
         raise BiLmError(f"{member.name!r} would be written outside its folder")
     is_plain_file = member.isreg() and not member.issparse()
     if not is_plain_file and not member.isdir():
@@ -248,7 +265,10 @@ class _Member(tarfile.TarInfo):
         return super()._proc_member(archive)  # type: ignore[misc]
 
     def _count_global_header(self, archive: tarfile.TarFile) -> None:
-        """Raises `tarfile.ReadError` if an archive has too many headers for all members."""
+        """
+        Counts a header for all members, in an attribute that `archive` gets here. Raises
+        `tarfile.ReadError` for too many of them.
+        """
         number = getattr(archive, "num_global_headers", 0) + 1
         archive.num_global_headers = number  # type: ignore[attr-defined]
         if number > _MAX_GLOBAL_HEADERS:

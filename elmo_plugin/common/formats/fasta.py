@@ -35,7 +35,7 @@ class Protein(NamedTuple):
 def is_fasta(path: str) -> bool:
     """
     Returns whether a file has a suffix of FASTA, compressed or not. A Persian text may end in `.fa`
-    too, but does not begin with `>`.
+    too, so such a file must also begin as FASTA does: with a record, `>`, or a comment, `;`.
     """
     suffix = suffix_of(path)
     if suffix != ".fa":
@@ -62,9 +62,9 @@ def residues(text: str) -> list[Word]:
 
 def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Protein]:
     """
-    Yields the records of the file `source`; its `lines` may be given. Raises `BiLmError`, naming
-    the line, if the file is not FASTA, or if a record has no name, the name of another record,
-    letters of DNA alone, or characters that stand for no residue.
+    Yields the records of the file `source`, read from `lines` if they are given. Raises
+    `BiLmError`, naming the line, if the file is not FASTA, or if a record has no name, the name of
+    another record, letters of DNA alone, or characters that stand for no residue.
     """
     line_of_name: dict[str, int] = {}
     name = ""
@@ -118,7 +118,8 @@ def _check_alphabet(protein: Protein) -> Protein:
     """Returns the protein unchanged. Raises `BiLmError` if it is DNA or RNA."""
     as_dna = protein.letters.upper().replace("U", "T")
     is_long = len(protein.letters) >= _LEAST_BASES
-    if is_long and _BASES <= set(as_dna) <= _BASES_AND_MARKS:
+    has_only_bases = _BASES <= set(as_dna) <= _BASES_AND_MARKS
+    if is_long and has_only_bases:
         raise BiLmError(f"{protein.place}: expected a protein, got the letters of DNA or RNA alone")
     return protein
 

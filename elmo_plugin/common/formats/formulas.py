@@ -26,15 +26,15 @@ def _is_formula(cell: object) -> bool:
     return False  # a number, such as -1.5
 
 
-def warn_of_formulas(file: str | Path, number: int) -> None:
+def warn_of_formulas(file: str | Path, num_formulas: int) -> None:
     """
-    Warns of texts that begin as formulas do. They are written without changes, because programs
-    read the file.
+    Warns of texts in a file that begin as formulas do, if it has any. They are written without
+    changes, because programs read the file.
     """
-    if number:
+    if num_formulas:
         logger.warning(
             "%s: texts that begin with =, +, - or @ are formulas to a spreadsheet (%d of them): "
             "import its columns as text",
             file,
-            number,
+            num_formulas,
         )

@@ -80,7 +80,7 @@ class DeferringFile(io.FileIO):
             return super().truncate(size)
         except OSError as error:
             self.error = self.error or error
-            return size or 0
+            return size or 0  # HDF5 always gives a size
 
 
 @contextmanager
@@ -148,9 +148,9 @@ def write_strings(file: h5py.File, name: str, strings: Sequence[str]) -> None:
 
 def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
     """
-    Returns the dataset of this name, if there is one. Raises `BiLmError` if its values are not
-    floating-point numbers, if some of them are not in this file (HDF5 would read zeros), or if it
-    is far larger than the file.
+    Returns the dataset of this name, or `None` without one. Raises `BiLmError` if its values are
+    not floating-point numbers, if some of them are not in this file (HDF5 would read zeros), or if
+    it is far larger than the file.
     """
     dataset = _find_dataset(file, name)
     if dataset is not None and dataset.dtype.kind != "f":
@@ -160,8 +160,8 @@ def find_numbers(file: h5py.File, name: str) -> h5py.Dataset | None:
 
 def find_strings(file: h5py.File, name: str) -> h5py.Dataset | None:
     """
-    Returns the dataset that `write_strings` wrote under this name, if it did. Raises `BiLmError` if
-    the dataset holds something else.
+    Returns the dataset that `write_strings` wrote under this name, or `None` without one. Raises
+    `BiLmError` if the dataset holds something else.
     """
     dataset = _find_dataset(file, name)
     if dataset is not None and (dataset.ndim != 1 or dataset.dtype != np.uint8):
@@ -190,15 +190,15 @@ def read_strings(dataset: h5py.Dataset) -> list[str]:
 
 def _find_dataset(file: h5py.File, name: str) -> h5py.Dataset | None:
     """
-    Returns the dataset of this name, if there is one. Raises `BiLmError` if it is in another file,
-    incomplete or far too large.
+    Returns the dataset of this name, or `None` without one. Raises `BiLmError` if it is in another
+    file, incomplete or far too large.
     """
     dataset = file.get(name)
     if not isinstance(dataset, h5py.Dataset):
         return None
     if dataset.is_virtual or dataset.external or dataset.file.filename != file.filename:
         raise BiLmError(f"the dataset {name} is in another file")
-    if dataset.nbytes > max(MAX_BYTES, MAX_RATIO * file.file.id.get_filesize()):
+    if dataset.nbytes > max(MAX_BYTES, MAX_RATIO * file.id.get_filesize()):
         size = f"{dataset.nbytes / 1e9:.1f} GB"
         raise BiLmError(
             f"the dataset {name} has a suspicious compression ratio ({size} uncompressed)"
@@ -210,7 +210,7 @@ def _find_dataset(file: h5py.File, name: str) -> h5py.Dataset | None:
 
 def _is_complete(dataset: h5py.Dataset) -> bool:
     """Returns whether all numbers of a dataset were written. HDF5 reads zeros for missing ones."""
-    if dataset.chunks is None:
+    if dataset.chunks is None:  # the numbers are in one piece
         return dataset.id.get_storage_size() >= dataset.nbytes
     num_chunks = 1
     for size, chunk_size in zip(dataset.shape, dataset.chunks, strict=True):

@@ -30,7 +30,10 @@ def parse_json(
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
         content = json.loads(
-            text, object_pairs_hook=make_object, parse_constant=_refuse_constant, **_PARSERS
+            text,
+            object_pairs_hook=make_object,
+            parse_constant=_refuse_constant,
+            **_PARSERS_OF_NUMBERS,
         )
     except RecursionError:
         raise BiLmError(f"{name}: not JSON that can be read (it is nested too deeply)") from None
@@ -41,7 +44,7 @@ def parse_json(
         raise BiLmError(f"{name}, line {error.lineno}: {wrong}") from None
     except ValueError as error:  # the text is not UTF-8, or a function below refuses a value
         raise BiLmError(f"{name}: not JSON ({error})") from None
-    # Two escapes may make a whole pair, and only the parsed content shows it.
+    # Two escapes may make a whole pair, as in `\ud83d\ude00`; only the parsed content shows it.
     if _SURROGATE.search(text):
         check_characters(json.dumps(content, ensure_ascii=False), name)
     return content
@@ -105,7 +108,7 @@ def _finite_number(kind: Callable[[str], float], digits: str) -> float:
     return kind(digits)
 
 
-_PARSERS: dict[str, Any] = {
+_PARSERS_OF_NUMBERS: dict[str, Any] = {
     "parse_float": partial(_finite_number, float),
     "parse_int": partial(_finite_number, int),
 }

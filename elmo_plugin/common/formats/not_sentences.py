@@ -21,6 +21,7 @@ _WORD_AND_TAG = re.compile(r"\S+( \S+)*? (O|[BIESUL]-\S+)")
 _HEADER = re.compile(r"[\w\"#-]+([,;][\w\"#-]+)+")
 _QUOTED = re.compile(r'"([^"]|"")*"')
 _QUOTED_FIELD = re.compile(r'[^,;"]+[,;] ?"([^"]|"")*"([,;].*)?|"([^"]|"")*"[,;][^ ].*')
+# A separator before three digits may be within a number, as in `1,000`.
 _NUMBERED_ROW = re.compile(r'"?\d+"?[,;](?!\d{3}\b)[^\s\d].*')
 _NAMES_OF_TEXTS = ("text", "sentence", "review", "tweet", "comment", "content")
 _COMMENT = ("#", "-DOCSTART-")
@@ -53,13 +54,14 @@ def _is_json(lines: Sequence[str]) -> bool:
 
 
 def _is_markup(lines: Sequence[str]) -> bool:
+    """Returns whether the first line begins as XML or HTML does."""
     first = lines[0].lstrip()
     if _MARKUP.match(first):
         return True
     tag = _TAG_ALONE.fullmatch(first)
     if tag is None:
         return False
-    # Without attributes and an end, it may be a remark, such as <laughs>.
+    # A tag without attributes that is never closed may be a remark, such as <laughs>.
     return bool(tag["attributes"]) or any(f"</{tag['name']}>" in line for line in lines)
 
 
@@ -86,6 +88,7 @@ def _is_subtitles(lines: Sequence[str]) -> bool:
         return True
     if all(_LYRICS.fullmatch(line) for line in lines):
         return True
+    # The first subtitle may have a number, or a short head before it, but no more.
     return any(_TIMES.fullmatch(line) for line in lines[:10])
 
 
@@ -106,8 +109,8 @@ def _is_fasttext(lines: Sequence[str]) -> bool:
 
 def _is_quoted(lines: Sequence[str]) -> bool:
     """
-    Returns whether each line, except perhaps a header, is in quotation marks, as in a table: below
-    a header, or with a comma or a doubled mark in each.
+    Returns whether the lines are a table of one column in quotation marks. A text may be a list of
+    quotations, so there must be a header, or a comma or a doubled mark in each row.
     """
     rows = lines
     if not _QUOTED.fullmatch(lines[0]):
@@ -130,7 +133,7 @@ def _is_brat(lines: Sequence[str]) -> bool:
 
 def _is_table(lines: Sequence[str]) -> bool:
     if lines[0].strip('"') in _NAMES_OF_TEXTS and len(lines) > 1:
-        return True
+        return True  # it has a header and one column
     return _is_quoted(lines) or _has_quoted_fields(lines) or _has_numbered_rows(lines)
 
 
@@ -149,6 +152,7 @@ def _is_markdown_table(lines: Sequence[str]) -> bool:
 def _has_tagged_words(lines: Sequence[str]) -> bool:
     """Returns whether each word has its tag behind a mark, as in `Mira|NNP left|VBD`."""
     words = [word for line in lines for word in line.split()]
+    # Single words, such as `and/or` in each line of a list, are no tagged sentences.
     if len(words) < max(_FEWEST_WORDS, 2 * len(lines)):
         return False
     return any(_are_tagged(words, mark) for mark in _TAG_MARKS)
@@ -163,7 +167,7 @@ def _are_tagged(words: Sequence[str], mark: str) -> bool:
             # Of a word without the mark, the stem is empty.
             if not stem or not tag:
                 return False
-            # A word with several slashes is a path or a date.
+            # A word with several slashes is a path or a date, unless it is a slash, as in `//SYM`.
             if mark == "/" and "/" in stem.rstrip("/"):
                 return False
             tags.append(tag)
@@ -180,7 +184,7 @@ def _look_like_tags(tags: Sequence[str]) -> bool:
     with_letters = [tag for tag in tags if any(letter.isalpha() for letter in tag)]
     if with_letters and all(tag == tag.upper() for tag in with_letters):
         return True
-    without_letters = set(tags) - set(with_letters)
+    without_letters = set(tags) - set(with_letters)  # such as the tag of `,/,`
     has_tag_of_punctuation = any(not tag.isalnum() for tag in without_letters)
     is_often_repeated = 2 * len(set(with_letters)) <= len(with_letters)
     return has_tag_of_punctuation or is_often_repeated
@@ -205,11 +209,12 @@ _FORMS: dict[str, Callable[[Sequence[str]], bool]] = {
 
 
 def _kind_of_rows(rows: Sequence[str], has_blank_lines: bool) -> str:
-    """Returns which kind of table the rows are, if they are one."""
+    """Returns which kind of table the rows are, or an empty string if they are none."""
     if not rows:
         return ""
     if _are_between_tabs(rows):
-        if rows[0].count("\t") == 9 and _WORD_NUMBER.match(rows[0]):
+        has_ten_columns = rows[0].count("\t") == 9
+        if has_ten_columns and _WORD_NUMBER.match(rows[0]):
             return f"{BETWEEN_TABS}, CoNLL-U"
         return BETWEEN_TABS
     fields = [row.split() for row in rows]
@@ -224,7 +229,7 @@ def _kind_of_rows(rows: Sequence[str], has_blank_lines: bool) -> str:
 
 
 def _are_between_tabs(rows: Sequence[str]) -> bool:
-    """Returns whether all rows have the same number of tabs, and more than a sentence may have."""
+    """Returns whether the rows are a table: all have the same number of tabs."""
     num_tabs = rows[0].count("\t")
     # One row alone may be a sentence with a few tabs in it.
     has_enough_tabs = num_tabs > 4 or (num_tabs > 0 and len(rows) > 1)
@@ -244,6 +249,7 @@ def _are_words_with_tags(
     """Returns whether each row has a word and a tag, of an entity or a part of speech."""
     if all(_WORD_AND_TAG.fullmatch(row) for row in rows):
         return True
+    # Blank lines between rows show that a sentence is several rows.
     if not has_blank_lines and _may_be_sentences(fields):
         return False
     return _ends_in_word_classes(fields)
@@ -288,11 +294,15 @@ def _ends_in_word_classes(rows: Sequence[Sequence[str]]) -> bool:
         return False
     if all(_WORD_CLASS.fullmatch(word) for word in words):
         return False  # the words look like tags as well: it may be a text in capitals
+    # Sentences may end in punctuation and single capitals, too.
     return any(tag.isalpha() and len(tag) > 1 for tag in tags)
 
 
 def _are_words_with_ends(rows: Sequence[Sequence[str]]) -> bool:
-    """Returns whether each row is one word, and a full stop is one of them."""
+    """
+    Returns whether each row is one word, and some of them are full stops, as at the end of
+    sentences. Rows of marks alone are left out.
+    """
     if len(rows) < _FEWEST_ROWS or len(rows[0]) > 1:
         return False
     return any(_END.fullmatch(row[0]) for row in rows) and any(row[0].isalpha() for row in rows)

@@ -16,6 +16,7 @@ _NATIVE = ("<", "|", "=")
 class NumberType:
     """Stands for numpy's type of a number, which a file describes by its code, such as f8."""
 
+    # A pickled type has the arguments of `numpy.dtype`; the last two do not matter to a number.
     def __init__(self, code: str, align: bool = False, copy: bool = False) -> None:
         if not isinstance(code, str) or code not in _CODES:
             raise ValueError("expected the type of a number")

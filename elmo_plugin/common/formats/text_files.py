@@ -98,12 +98,12 @@ def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None)
     first = list(islice(lines, _SNIFFED))
     kind = kind_of_data([line.decode("utf-8", "ignore").strip("\r\n") for line in first])
     if kind:
-        raise BiLmError(f"{name}: expected one sentence per line, got {kind}; {_way_out(kind)}")
+        raise BiLmError(f"{name}: expected one sentence per line, got {kind}; {_advice_for(kind)}")
     yield from chain(first, lines)
 
 
-def _way_out(kind: str) -> str:
-    """Returns what to do with a file of a kind of data."""
+def _advice_for(kind: str) -> str:
+    """Returns how users may go on with a file that `kind_of_data` takes for this kind of data."""
     for part, way in _WAYS_TO_READ.items():
         if part in kind:
             return way
@@ -115,7 +115,8 @@ def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator
     first = list(islice(lines, _SNIFFED))
     form = _form_of_rows(first, column)
     words: list[bytes] = []
-    # The blank line at the end ends the last sentence.
+    # The blank line at the end ends the last sentence, as a blank line or the head of a document
+    # ends each other one.
     for number, line in enumerate(chain(first, lines, [b"\n"]), start=1):
         if line.strip() and not line.startswith(b"-DOCSTART-"):
             fields = line.split()
@@ -146,6 +147,7 @@ def _form_of_rows(lines: Sequence[bytes], column: int) -> _RowForm:
     rows = [line.split() for line in lines if line[:1] != b"#" and line.strip()]
     if not rows:
         return _RowForm(width=0, is_numbered=False)
+    # Numbers in the column of the words are words themselves.
     is_numbered = column != 0 and _are_word_numbers([row[0] for row in rows])
     return _RowForm(width=len(rows[0]), is_numbered=is_numbered)
 
@@ -173,11 +175,12 @@ def _is_comment(line: bytes, fields: Sequence[bytes], width: int) -> bool:
 
 def _word_in(fields: Sequence[bytes], column: int, place: str) -> bytes:
     """
-    Returns the word in a column, with "_" for white space in it. Raises `BiLmError`, beginning with
-    `place`, if it is missing.
+    Returns the word in a column, with "_" for white space in it. A negative column counts from the
+    last. Raises `BiLmError`, beginning with `place`, if it is missing.
     """
     if not -len(fields) <= column < len(fields):
         raise BiLmError(f"{place}: expected column {column} of {len(fields)}, from 0")
+    # Bytes that are no UTF-8 stay: `decode` refuses them later, with a message.
     word = "_".join(fields[column].decode("utf-8", "surrogateescape").split())
     if not word:
         raise BiLmError(f"{place}: column {column} has no word")
@@ -197,10 +200,10 @@ def looks_raw(word: str) -> bool:
     return len(word) > 1 and word.endswith(_SENTENCE_ENDS)
 
 
-def warn_of_long_sentence(name: str, words: int) -> None:
+def warn_of_long_sentence(name: str, num_words: int) -> None:
     """Warns of a sentence in a table that is likely a whole document."""
-    if words > _MOST_WORDS:
-        logger.warning("%s: a sentence of %d words; a blank line ends a sentence", name, words)
+    if num_words > _MOST_WORDS:
+        logger.warning("%s: a sentence of %d words; a blank line ends a sentence", name, num_words)
 
 
 def standard_input_lines() -> Iterator[bytes]:
@@ -273,7 +276,7 @@ def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
             if frame is None:
                 frame = zstandard.ZstdDecompressor().decompressobj()
             yield frame.decompress(compressed)
-            compressed = frame.unused_data
+            compressed = frame.unused_data  # the bytes behind the end of the frame
             if frame.eof:
                 frame = None
     if frame is not None:

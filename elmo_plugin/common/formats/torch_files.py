@@ -26,10 +26,10 @@ _TORCH_VERSION = (int(_MAJOR), int(_MINOR))
 
 def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
     """
-    Reads tensors and plain values that `torch.save` wrote onto the CPU, without running code.
-    `file` is a path, or the content of a file. Raises `BiLmError`, beginning with `name`, if the
-    file is missing, differs from its checksums or holds other values; or if a tensor is sparse,
-    quantized, of 8-bit floating point, or far larger than the file.
+    Reads tensors and plain values from a file of `torch.save`, without running code. The tensors
+    are on the CPU. `file` is a path, or the content of a file. Raises `BiLmError`, beginning with
+    `name`, if the file is missing, differs from its checksums or holds other values; or if a tensor
+    is sparse, quantized, of 8-bit floating point, or far larger than the file.
     """
     check_tensors(file, name)
     try:
@@ -45,7 +45,8 @@ def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
 def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
     """
     Compares the content of a file of torch with its checksums. Raises `BiLmError`, beginning with
-    `name`, if it is damaged. Files of torch before 1.6 are no zip archives and have no checksums.
+    `name`, if it is missing, damaged, or would unpack to far more than the file. Files of torch
+    before 1.6 are no zip archives, and are not checked.
     """
     opened = _opened(file)
     if isinstance(opened, Path) and not opened.exists():
@@ -97,7 +98,7 @@ def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
         with atomic_write(path) as temporary, open(temporary, "wb") as file:
             torch.save(content, file)
     except (OSError, RuntimeError) as error:
-        # torch may raise another error while it handles the system's, but that has the reason.
+        # The system's error has the reason, but torch may raise another one while it handles it.
         cause: BaseException | None = error
         while cause is not None and not isinstance(cause, OSError):
             cause = cause.__context__
@@ -129,10 +130,11 @@ def check_finite(name: str, values: Any) -> Any:
 
 def check_all_finite(tensors: Iterable[tuple[str, Any]], name: str = "") -> None:
     """
-    Calls `check_finite` for each tensor of a model, with the names of the file and the tensor.
+    Raises `BiLmError` if some tensor of a model has a number that float32 cannot hold. The message
+    begins with the tensor's name, or with the `name` of its file if that is given.
     """
-    for tensor, values in tensors:
-        place = f"the tensor {tensor}"
+    for tensor_name, values in tensors:
+        place = f"the tensor {tensor_name}"
         if name:
             place = f"{name}: {place}"
         check_finite(place, values)

@@ -169,7 +169,9 @@ class Elmo(nn.Module):
                 vocab_to_cache=vocab_to_cache,
                 cache=cache,
             )
+        # AllenNLP's names of attributes give the weights AllenNLP's names.
         self._elmo_lstm = cast(Any, module)
+        # Read by `elmo_plugin.dropin`
         self.resets_with_each_call = stateful == WITHIN_A_CALL
         self._has_cached_vocab = vocab_to_cache is not None
         self._keep_sentence_boundaries = keep_sentence_boundaries
@@ -208,6 +210,7 @@ class Elmo(nn.Module):
             )
         if "module" in params:
             raise ConfigurationError(f"{cls.__name__}: a configuration cannot contain a module")
+        # The constructor takes any `Cache`; a configuration can name the registered ones.
         if "cache" in params:
             extras["cache"] = RegisteredCache.from_params(params.pop("cache"))
         untyped: Any = cls  # AllenNLP's types do not allow for a class like this one

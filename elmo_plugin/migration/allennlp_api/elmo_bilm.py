@@ -60,13 +60,14 @@ class ElmoBiLm(nn.Module):
         super().__init__()
         if isinstance(source, BiLm):
             bilm = copy.deepcopy(source)
+            # `get_precision` raises at an unknown name.
             bilm.precision = get_precision(precision or source.precision).name
         else:
             bilm = BiLm.from_pretrained(source, precision or "float32")
         bilm.requires_grad_(requires_grad)
         mappings(bilm.options)  # raises if the biLM does not read bytes
         # Without mixes: `Elmo` has its own.
-        self.elmo = ElmoRepresentations(bilm, 0, stateful=stateful, cache=cache)
+        self.elmo = ElmoRepresentations(bilm, num_mixes=0, stateful=stateful, cache=cache)
         self.num_layers = bilm.num_layers
         self.weight_file: str | None = None
         if isinstance(source, Mapping):
@@ -79,6 +80,7 @@ class ElmoBiLm(nn.Module):
             (ids,) = sentences_to_character_ids([vocab_to_cache], characters)  # as one sentence
             # To the device and the type of the biLM's own character ids
             self._vocabulary = torch.from_numpy(ids).to(bilm.boundaries)
+        # From `_convert_loaded` to `_check_loaded_words`: the vectors of cached words in a state
         self._loaded_words: Tensor | None = None
         self._register_state_dict_hook(_convert_saved)
         self._register_load_state_dict_pre_hook(_convert_loaded, with_module=True)
@@ -124,7 +126,7 @@ class ElmoBiLm(nn.Module):
         """
         if memo is None:
             memo = set()
-        if self not in memo:
+        if self not in memo:  # otherwise the modules were yielded already
             for name, module in modules_of_parameters(self.bilm).items():
                 yield _join_names(prefix, name), module
         yield from super().named_modules(memo, prefix, remove_duplicate)
@@ -227,9 +229,9 @@ def _convert_loaded(
             theirs[mapping.theirs] = state.pop(name)
         else:
             missing.append(name)
-    # The biLM's weights, replaced by those that are there: none of ours may be missing.
+    # All weights of the biLM, so that torch reports none as missing by our name
     loaded: dict[str, Tensor] = dict(module.bilm.named_parameters())
-    loaded.update(from_allennlp(theirs, options))
+    loaded.update(from_allennlp(theirs, options))  # in place of the biLM's own
     for name, weight in loaded.items():
         state[prefix + _BILM + name] = weight
     if module._vocabulary is not None:

@@ -96,6 +96,7 @@ class ElmoEmbedder:
     def _run(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
         """Returns what `batch_to_embeddings` returns, from character ids."""
         layers, mask = self.elmo_bilm.run(character_ids)
+        # A tensor of its own, as `torch.cat` makes one in AllenNLP
         return layers.transpose(0, 1).clone(), mask
 
     def embed_sentence(self, sentence: Sequence[Word]) -> np.ndarray:
@@ -119,7 +120,7 @@ class ElmoEmbedder:
         """Returns what `embed_batch` returns, computed from the state after the last batch."""
         character_ids = self.bilm.character_ids(batch)
         num_sentences, longest, _ = character_ids.shape
-        if longest == 0:
+        if longest == 0:  # no LSTM runs, so the state is unchanged
             shape = (self.elmo_bilm.num_layers, 0, self.bilm.output_dim)
             return [np.zeros(shape, np.float32) for _ in range(num_sentences)]
         padded, mask = self._run(character_ids)

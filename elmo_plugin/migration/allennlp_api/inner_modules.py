@@ -80,8 +80,8 @@ def modules_of_parameters(bilm: BiLm) -> dict[str, ParameterNames]:
     parameters = dict(bilm.named_parameters())
     modules: defaultdict[str, ParameterNames] = defaultdict(ParameterNames)
     for ours, theirs in parameter_names(bilm.options).items():
-        module, _, name = theirs.rpartition(".")
-        modules[module].show(name, parameters[ours])
+        module_name, _, parameter_name = theirs.rpartition(".")
+        modules[module_name].show(parameter_name, parameters[ours])
     return dict(modules)
 
 
@@ -210,16 +210,22 @@ class ElmoLstm(InnerModule):
         return self.elmo.bilm.options.lstm.n_layers
 
 
-def _join_directions(part: Tensor) -> Tensor:
-    """Returns AllenNLP's form of a hidden state or cell, forward before backward."""
-    part = part.transpose(1, 2)  # Shape: (layers, batch, directions, dim)
-    return part.flatten(2)  # Shape: (layers, batch, directions * dim)
+def _join_directions(state: Tensor) -> Tensor:
+    """
+    Returns AllenNLP's form of our hidden state or cell, shape (layers, directions, batch, dim):
+    forward before backward.
+    """
+    state = state.transpose(1, 2)  # Shape: (layers, batch, directions, dim)
+    return state.flatten(2)  # Shape: (layers, batch, directions * dim)
 
 
-def _split_directions(part: Tensor) -> Tensor:
-    """Returns our form of a hidden state or cell of AllenNLP's."""
-    part = part.unflatten(2, (2, -1))  # Shape: (layers, batch, directions, dim)
-    return part.transpose(1, 2)  # Shape: (layers, directions, batch, dim)
+def _split_directions(state: Tensor) -> Tensor:
+    """
+    Returns our form of a hidden state or cell of AllenNLP's, shape (layers, batch, directions *
+    dim).
+    """
+    state = state.unflatten(2, (2, -1))  # Shape: (layers, batch, directions, dim)
+    return state.transpose(1, 2)  # Shape: (layers, directions, batch, dim)
 
 
 class TokenEmbedder(InnerModule):

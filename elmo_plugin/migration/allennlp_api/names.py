@@ -28,7 +28,8 @@ LSTM_PROJECTION = "_elmo_lstm.forward_layer_{}.state_projection.weight"
 
 def mappings(options: BiLmOptions) -> list[TensorMapping]:
     """
-    Returns the table of a biLM in AllenNLP's order. Raises `BiLmError` if it does not read bytes.
+    Returns which of AllenNLP's weights corresponds to which of a biLM's, in AllenNLP's order.
+    Raises `BiLmError` if the biLM does not read bytes.
     """
     char_cnn = options.char_cnn
     if not isinstance(char_cnn, CharCnnOptions):
@@ -77,6 +78,7 @@ def from_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[s
     for mapping in mappings(options):
         if mapping.theirs in weights:
             values = weights[mapping.theirs]
+            # A shape that is not checked here is checked when `BiLm` loads the weight.
             if mapping.shape and mapping.shape != values.shape:
                 raise BiLmError(
                     f"{mapping.theirs}: expected shape {mapping.shape}, got {tuple(values.shape)}"
@@ -124,13 +126,13 @@ def published_options(weights: Mapping[str, Tensor]) -> BiLmOptions:
         n_filters, _, width = convolution.shape
         filters.append((width, n_filters))
     char_cnn = CharCnnOptions(
-        tuple(filters),
-        weights[CHARACTERS].size(1),
+        filters=tuple(filters),
+        embedding_dim=weights[CHARACTERS].size(1),
         n_highway=len(_numbered(weights, HIGHWAY)),
     )
     projections = _numbered(weights, LSTM_PROJECTION)
     projection_dim, dim = projections[0].shape
-    lstm = LstmOptions(projection_dim, dim, len(projections), cell_clip=3, proj_clip=3)
+    lstm = LstmOptions(projection_dim, dim, n_layers=len(projections), cell_clip=3, proj_clip=3)
     return BiLmOptions(char_cnn, lstm)
 
 
@@ -140,11 +142,11 @@ def _linear(theirs: str, ours: str) -> Iterator[TensorMapping]:
         yield TensorMapping(f"{theirs}.{kind}", (f"{ours}.{kind}",))
 
 
-def _numbered(weights: Mapping[str, Tensor], name: str) -> list[Tensor]:
-    """Returns the weights with the names that `name`, a format, makes of 0, 1 and so on."""
+def _numbered(weights: Mapping[str, Tensor], name_format: str) -> list[Tensor]:
+    """Returns the weights whose names are made by putting 0, 1 and so on into a format."""
     found = []
     for number in range(len(weights)):  # there are fewer of them than weights
-        weight = weights.get(name.format(number))
+        weight = weights.get(name_format.format(number))
         if weight is not None:
             found.append(weight)
     return found

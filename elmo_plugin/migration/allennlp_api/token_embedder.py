@@ -85,7 +85,7 @@ class ElmoCharactersIndexer(ELMoTokenCharactersIndexer):
         """Returns `elmo_tokens`: shape (padded length, 50), int64, zeros at padding."""
         ids = np.zeros((padding_lengths["elmo_tokens"], MAX_CHARACTERS_PER_TOKEN), dtype=np.int64)
         rows = tokens["elmo_tokens"][: len(ids)]
-        if rows:
+        if rows:  # numpy cannot assign an empty list
             ids[: len(rows)] = rows
         return {"elmo_tokens": torch.from_numpy(ids)}
 
@@ -154,6 +154,7 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
                 precision=precision,
                 cache=cache,
             )
+        # An archive contains this, so that `archived_bilm` needs no options file.
         options = self._elmo._elmo_lstm.bilm.options.to_dict()
         self._description = {"options_file": options_file, "options": options}
         self.output_dim = self._elmo.get_output_dim()
@@ -165,10 +166,13 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
 
     @staticmethod
     def argument_outside(folder: Path, params: Mapping[str, Any]) -> str | None:
-        """Returns the argument whose file a trained model in `folder` needs from elsewhere."""
+        """
+        Returns the argument whose file a trained model in `folder` needs from elsewhere, or `None`
+        if it needs none.
+        """
         options_file = str(params.get("options_file", OPTIONS_FILE))
         found = _find_bilm(folder, options_file)
-        if found is None:
+        if found is None:  # the biLM is loaded from both files again
             return "weight_file"
         if found.options is not None:
             return None
@@ -245,7 +249,7 @@ def _find_bilm(folder: str | PathLike[str] | None, options_file: str) -> _Archiv
     metadata = getattr(state, "_metadata", {})
     weights_of_bilms = []
     for embedder, weights in find_bilms(state, _BILM + CHARACTERS, _BILM):
-        weights.pop(CACHED_WORDS, None)
+        weights.pop(CACHED_WORDS, None)  # they are computed from the others
         description = metadata.get(embedder, {}).get(_DESCRIPTION, {})  # empty if AllenNLP saved it
         if description.get("options_file") == options_file:
             return _Archived(weights, BiLmOptions.from_dict(description["options"]))
@@ -262,7 +266,10 @@ def _find_bilm(folder: str | PathLike[str] | None, options_file: str) -> _Archiv
 
 
 def _is_published(options_file: str) -> bool:
-    """Returns whether an options file is the URL of one of the published models'."""
+    """
+    Returns whether an options file is the URL of a published model, from whichever host: it then
+    has the usual activation and clips.
+    """
     url = urlparse(options_file)
     return url.scheme in ("http", "https") and PurePosixPath(url.path).name in _PUBLISHED_NAMES
 

@@ -49,6 +49,7 @@ def port_archive(source: str, output: str, say: Callable[[str], None], trust: bo
             raise BiLmError(f"archive {source} cannot be carried over: {message}") from None
         write_archive(model, porting.config, output)
     say(f"wrote {output}, for projects with {_plugins(porting)} in .allennlp_plugins")
+    # An archive contains the biLM and its options only for the drop-in's token embedder.
     for place, part in porting.objects("model"):
         if "options_file" in part and type_of(part) != "elmo_token_embedder":
             files = f"{part['options_file']} and {part.get('weight_file')}"
@@ -64,7 +65,7 @@ def _load_ported(porting: Porting, folder: Path, trust: bool) -> "Model":
     sources = _use_stored_files(config, folder)
     write_json(folder / _CONFIG, config)
     model = load_archive(folder, trust=trust).model
-    _name_sources(model, sources)
+    _restore_options_files(model, sources)
     return model
 
 
@@ -81,10 +82,12 @@ def _port_folder(folder: Path) -> Porting:
     without writing it.
     """
     old = read_json_object(folder / _CONFIG, f"its {_CONFIG}")
+    # "it" in messages is the archive, which `port_archive` names before them.
     weights = find_weights(folder, "it")
     tensors = load_plain(weights, "it")
     porting = Porting(old)
     porting.config, porting.notes = port_config(old)
+    # A model that AllenNLP 2 trained already computes as AllenNLP 2 does.
     if not (folder / _META).exists():
         port_computations(porting)
     if not _is_of_dropin(tensors):
@@ -101,6 +104,7 @@ def _is_of_dropin(tensors: Any) -> bool:
     describes its weights in torch's metadata.
     """
     descriptions = getattr(tensors, "_metadata", {})
+    # "elmo" is the key of these descriptions in `token_embedder`.
     return any("elmo" in description for description in descriptions.values())
 
 
@@ -142,10 +146,11 @@ def _object_at(config: Config, keys: list[str]) -> Config:
     return part
 
 
-def _name_sources(model: "Model", sources: dict[str, str]) -> None:
+def _restore_options_files(model: "Model", sources: dict[str, str]) -> None:
     """
     Makes the drop-in's embedders name the file of their options as the old configuration did,
-    because its copy in the unpacked archive will be removed.
+    because its copy in the unpacked archive will be removed. `sources` has the old names, by the
+    copies.
     """
     for module in model.modules():
         description = getattr(module, "_description", None)
@@ -157,6 +162,6 @@ def _name_sources(model: "Model", sources: dict[str, str]) -> None:
 def _plugins(porting: Porting) -> str:
     """Returns the modules that a project with the ported archive lists."""
     for _, part in porting.objects():
-        if type_of(part).startswith("old_"):
+        if type_of(part).startswith("old_"):  # a layer, an indexer or a tokenizer of `old_layers`
             return "elmo_plugin.dropin and elmo_plugin.plugin"
     return "elmo_plugin.dropin"

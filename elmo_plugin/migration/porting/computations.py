@@ -26,7 +26,7 @@ def port_computations(porting: Porting) -> None:
     _note_differences(porting)
     _note_spacy(porting)
     if porting.version == "0":
-        _take_old_layers(porting)
+        _use_old_layers(porting)
         _fix_slopes(porting)
         _index_cached_words(porting)
 
@@ -38,7 +38,7 @@ def keep_state(porting: Porting) -> None:
     """
     model = porting.get("model")
     if type_of(model) in _TABLES["models_of_one_text"]:
-        return
+        return  # a call has only one text
     for place, part in porting.objects("model"):
         if type_of(part) == _ELMO and "stateful" not in part:
             part["stateful"] = "call"
@@ -72,11 +72,12 @@ def _note_spacy(porting: Porting) -> None:
             porting.note(key, _SPACY_CHANGED, "advice")
 
 
-def _take_old_layers(porting: Porting) -> None:
+def _use_old_layers(porting: Porting) -> None:
     """Replaces layers that AllenNLP 2 computes differently by ours, so they compute as before."""
     for place, part in porting.objects("model"):
         kind = type_of(part)
         if kind in _TABLES["old_layers"]:
+            # Two texts, such as "old_cnn" and the difference in AllenNLP 2
             new_kind, reason = _TABLES["old_layers"][kind]
             part["type"] = new_kind
             porting.note(f"{place}.type", f"now {new_kind!r}, of elmo_plugin.plugin: {reason}")
@@ -113,6 +114,7 @@ def _index_cached_words(porting: Porting) -> None:
         arrays_of = part.get("embedder_to_indexer_map")
         if not isinstance(arrays_of, dict):
             continue  # only such a map can name the numbers of words
+        # Before `token_embedders`, the embedders were keys beside the map.
         embedders = part.get("token_embedders", part)
         for name, embedder in embedders.items():
             words = _array_of_words(arrays_of.get(name))
@@ -138,6 +140,7 @@ def _index_words_of_embedder(
         "vocabulary_namespace": embedder["namespace_to_cache"],
         "lowercase_tokens": _is_lowercased(porting.old, words),
     }
+    # Each dataset reader has its own indexers.
     for place_of_part, part in porting.objects():
         if place_of_part.endswith("token_indexers") and name in part:
             part[name] = indexer

@@ -52,7 +52,7 @@ class Porting:
     @property
     def version(self) -> str:
         """The first number of the AllenNLP that the configuration was written for: "0" or "1"."""
-        if "iterator" in self.old:
+        if "iterator" in self.old:  # version 1 has `data_loader` instead
             return "0"
         return "1"
 
@@ -70,7 +70,7 @@ class Porting:
         return list(_objects(self.config.get(below), below))
 
     def get(self, key: str) -> Config:
-        """Returns the object at a top-level key, or an empty one."""
+        """Returns the object at a top-level key, or a new empty one."""
         value = self.config.get(key)
         if not isinstance(value, dict):
             return {}
@@ -140,7 +140,7 @@ def _add_to_list(items: list[Any], new: Any) -> None:
                 items[index] = new  # with its options, where there was the name alone
             elif isinstance(new, dict):
                 _merge_items(item, new)
-            return
+            return  # a name alone adds nothing to the item
     items.append(new)
 
 

@@ -42,21 +42,25 @@ def _loader_from_iterator(porting: Porting, place: str, iterator: Any) -> Config
     sorting_keys = _field_names(rest.pop("sorting_keys", None))
     skips_smaller_batches = rest.pop("skip_smaller_batches", False)
     loader: Config = {"batch_size": batch_size, "shuffle": True}
-    makes_batches = loader
+    maker = loader  # makes the batches: the loader itself, or its sampler
     if max_samples or "bucket" in kind:
         if max_samples:
             _, max_tokens = max_samples  # a pair, such as ["num_tokens", 2000]
-            makes_batches = {"type": "max_tokens_sampler", "max_tokens": max_tokens}
+            maker = {"type": "max_tokens_sampler", "max_tokens": max_tokens}
             porting.note(f"{place}.maximum_samples_per_batch", "now `max_tokens` alone", "left")
         else:
-            makes_batches = {"type": "bucket", "batch_size": batch_size}
+            maker = {"type": "bucket", "batch_size": batch_size}
         if sorting_keys:
-            makes_batches["sorting_keys"] = sorting_keys
+            maker["sorting_keys"] = sorting_keys
         if "padding_noise" in rest:
-            makes_batches["padding_noise"] = rest.pop("padding_noise")
-        loader = {"batch_sampler": makes_batches}
-    if skips_smaller_batches and not max_samples:
-        makes_batches["drop_last"] = True
+            maker["padding_noise"] = rest.pop("padding_noise")
+        loader = {"batch_sampler": maker}
+    if skips_smaller_batches:
+        if max_samples:
+            text = "removed: `max_tokens_sampler` lacks `drop_last`"
+            porting.note(f"{place}.skip_smaller_batches", text, "left")
+        else:
+            maker["drop_last"] = True
     instances = rest.pop("instances_per_epoch", None)
     if instances:
         loader["batches_per_epoch"] = ceil_div(int(instances), int(batch_size))
@@ -118,6 +122,7 @@ def _port_loader(porting: Porting, key: str) -> None:
         old_type = loader.pop("type")
         porting.note(f"{key}.type", f"{old_type!r} was removed: the default reads the same")
     batch_sampler = loader.get("batch_sampler")
+    # This may move a `sampler` to the loader, so it comes before the next step.
     if isinstance(batch_sampler, dict):
         _port_batch_sampler(porting, key, loader, batch_sampler)
     if "sampler" in loader:
@@ -144,9 +149,9 @@ def _port_batch_sampler(porting: Porting, key: str, loader: Config, batch_sample
 def port_readers(porting: Porting) -> None:
     """Unwraps readers that ran in processes, and moves `lazy` to the data loader."""
     config = porting.config
-    for kind in ("", "validation_"):
-        key = f"{kind}dataset_reader"
-        loader = f"{kind}data_loader"
+    for prefix in ("", "validation_"):
+        key = f"{prefix}dataset_reader"
+        loader = f"{prefix}data_loader"
         reader = porting.get(key)
         if type_of(reader) == "multiprocess" and isinstance(reader.get("base_reader"), dict):
             reader = reader["base_reader"]

@@ -66,10 +66,12 @@ def port_unmatched_embedders(porting: Porting) -> None:
             if type_of(embedders.get(name)) == "elmo_token_embedder":
                 del read[1:]  # AllenNLP 2 does not have the numbers of cached words
             old_name = _indexer_of_arrays(read, old_names)
+            # An indexer that several embedders read is there once for each.
             _note_embedder(porting, f"{place}.embedder_to_indexer_map.{name}", name, read, old_name)
             if old_name not in (None, name):
                 _copy_indexer(indexers, old_name, name)
                 copied.add(old_name)
+        # An indexer under its old name remains only if an embedder of that name reads it.
         _remove_indexers(indexers, copied - embedders.keys())
         if part.pop("allow_unmatched_keys", None) is not None:
             unmatched = _names_in(indexers) - embedders.keys()

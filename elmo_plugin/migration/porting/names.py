@@ -83,7 +83,7 @@ def _port_coding_scheme(porting: Porting, place: str, reader: Config) -> None:
 def port_attention(porting: Porting) -> None:
     """Ports the functions of attention, and the names of their sizes."""
     for place, part in porting.objects():
-        is_matrix = "matrix" in place
+        is_matrix = "matrix" in place  # as at the key `matrix_attention`
         if type_of(part) == "legacy":
             _port_legacy_attention(porting, place, part)
         if type_of(part) == "dot_product" and "scale_output" in part and is_matrix:
@@ -107,7 +107,7 @@ def _port_legacy_attention(porting: Porting, place: str, attention: Config) -> N
     if isinstance(function, str):
         function = {"type": function}
     if not isinstance(function, dict):
-        return
+        return  # no valid configuration: AllenNLP will name the mistake
     attention.clear()
     attention.update(function)
     porting.note(place, "the similarity function stands for itself, without `legacy`")
@@ -139,6 +139,7 @@ def port_types(porting: Porting) -> None:
 
 def port_addresses(porting: Porting) -> None:
     """Replaces the address from which AllenNLP's files were downloaded."""
+    # The paths of data are at the top, outside all objects.
     for place, part in [("", porting.config), *porting.objects()]:
         for key, value in part.items():
             if isinstance(value, str) and OLD_BUCKET in value:

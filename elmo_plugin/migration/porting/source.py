@@ -104,20 +104,20 @@ def _evaluate_with_marks(jsonnet: _Jsonnet, given: Mapping[str, str]) -> Any:
     real = jsonnet.evaluate(values)  # adds any value for the variables that are not given
     config = real
     marks = dict(values)
-    computed = []
+    computed_with = []
     for variable in values:
         if variable in given:
             continue  # it keeps its value
         marked = _find_mark(jsonnet, variable, marks, values, real)
         if marked is None:
-            computed.append(variable)
+            computed_with.append(variable)
         else:
             config = marked.config
             marks[variable] = marked.value
-    if computed:
+    if computed_with:
         raise BiLmError(
-            f"{jsonnet.name}: it computes with the variable {', '.join(computed)}: pass "
-            f"{how_to_give(computed)}"
+            f"{jsonnet.name}: it computes with the variable {', '.join(computed_with)}: pass "
+            f"{how_to_give(computed_with)}"
         )
     return config
 
@@ -186,6 +186,7 @@ def with_values(config: Any, variables: Mapping[str, str]) -> Any:
         return variables.get(mark["name"], mark[0])
 
     filled = VARIABLE.sub(value_of, config)
+    # The text is the mark alone: a number has no text around it.
     if config.startswith(NUMBER_VARIABLE) and filled != config:
         return parse_json(filled, f"the variable {config[1:-1]}")
     return filled

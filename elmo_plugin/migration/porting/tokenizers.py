@@ -11,7 +11,10 @@ _SPLITTERS_WITHOUT_ENDS = ("just_spaces", "letters_digits")
 
 
 def port_tokenizers(porting: Porting) -> None:
-    """Replaces each tokenizer that has a word splitter by the splitter itself."""
+    """
+    Replaces each tokenizer that has a word splitter by the splitter itself. A character tokenizer
+    is without one.
+    """
     for place, part in porting.objects():
         for key in list(part):
             is_tokenizer_of_words = key.endswith("tokenizer") and key != "character_tokenizer"
@@ -31,7 +34,7 @@ def _has_word_splitter(tokenizer: Any) -> bool:
 
 def _port_tokenizer(porting: Porting, place: str, old: Config) -> Config:
     """Returns the tokenizer that splits as the word splitter of an old one did."""
-    new = _as_object(old.get("word_splitter") or "spacy")
+    new = _as_object(old.get("word_splitter") or "spacy")  # the default of AllenNLP 0.x
     ends = {name: old[name] for name in ("start_tokens", "end_tokens") if old.get(name)}
     kind = new["type"]
     if kind in TABLES["splitters"]:
@@ -39,7 +42,7 @@ def _port_tokenizer(porting: Porting, place: str, old: Config) -> Config:
         kind = "spacy"
         new["type"] = kind
     text = f"now {kind!r}"
-    loses_ends = ends and kind in _SPLITTERS_WITHOUT_ENDS
+    loses_ends = bool(ends) and kind in _SPLITTERS_WITHOUT_ENDS
     if kind in _SPLITTERS_OF_OLD_WORDS or loses_ends:
         new = _as_old_words(new)
         text = "now 'old_words', of elmo_plugin.plugin"

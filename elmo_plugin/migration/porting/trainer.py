@@ -29,6 +29,9 @@ _CALLBACKS = {
 def port_trainer_key(key: str, porting: Porting) -> None:
     """Replaces one key of the trainer or of its checkpointer."""
     trainer = porting.get("trainer")
+    if key == "shuffle":
+        _port_shuffle(porting, trainer)
+        return
     checkpointer = trainer.get("checkpointer")
     new = TRAINER_KEYS[key]
     text = "removed"
@@ -44,10 +47,37 @@ def port_trainer_key(key: str, porting: Porting) -> None:
         porting.note(f"trainer.{key}", text)
 
 
+def _port_shuffle(porting: Porting, trainer: Config) -> None:
+    """Moves `shuffle` from the trainer to the part of the data loader that makes the batches."""
+    if "shuffle" not in trainer:
+        return
+    is_shuffled = trainer.pop("shuffle")
+    text = f"now `{TRAINER_KEYS['shuffle']}`"
+    kind = "changed"
+    if is_shuffled is False:  # otherwise the data loader shuffles anyway
+        maker = _maker_of_batches(porting)
+        if type_of(maker) == "max_tokens_sampler":
+            text = "removed: `max_tokens_sampler` always shuffles"
+            kind = "left"
+        else:
+            merge(maker, "shuffle", False)
+    porting.note("trainer.shuffle", text, kind)
+
+
+def _maker_of_batches(porting: Porting) -> Config:
+    """Returns the batch sampler of the data loader, or the data loader itself without one."""
+    loader = porting.get("data_loader")
+    maker: Config = loader.get("batch_sampler", loader)
+    return maker
+
+
 def _new_items(new: str, value: Any, in_checkpointer: bool) -> Config:
-    """Returns the items that replace an old key, in the trainer or in its checkpointer."""
+    """
+    Returns the items that replace an old key, in the trainer or in its checkpointer: none if the
+    key was removed.
+    """
     first, _, last = new.partition(".")
-    if not new or first == "data_loader":
+    if not new:
         return {}
     if first == "tensorboard":
         return {"callbacks": [{"type": "tensorboard", last: value}]}
@@ -57,18 +87,11 @@ def _new_items(new: str, value: Any, in_checkpointer: bool) -> Config:
 
 
 def _new_value(key: str, value: Any, porting: Porting) -> Any:
-    """
-    Returns the value of the key that replaces an old one. The value of `shuffle` is set in the data
-    loader, because the trainer lacks this key.
-    """
-    loader = porting.get("data_loader")
-    makes_batches = loader.get("batch_sampler", loader)
-    if key == "shuffle" and value is False:
-        merge(makes_batches, key, value)
+    """Returns the value of the key that replaces an old one."""
     if key == "num_serialized_models_to_keep" and isinstance(value, int) and value < 0:
         return None  # all of them: a negative number meant this
     if key == "gradient_accumulation_batch_size":
-        batch_size = int(makes_batches.get("batch_size", value))
+        batch_size = int(_maker_of_batches(porting).get("batch_size", value))
         return max(1, ceil_div(int(value), batch_size))
     if TRAINER_KEYS[key] == "use_amp":
         return value not in (None, False, "O0")  # the level "O0" of `opt_level` means float32
@@ -116,6 +139,7 @@ def _trainer_options(callback: Any) -> Config:
     """Returns the keys of the trainer that replace a callback of AllenNLP 0.9."""
     options = _options_of(callback)
     is_average = type_of(callback).endswith("moving_average")
+    # The options may be in the callback itself, without an object around them.
     if is_average and "moving_average" not in options:
         return {"moving_average": options}
     return options
@@ -161,6 +185,7 @@ def port_trainer(porting: Porting) -> None:
         if devices:
             trainer["cuda_device"] = devices[0]
         porting.note("trainer.cuda_device", "now a number")
+    # Without the key, the configuration also runs on a machine that has only a CPU.
     if trainer.get("cuda_device") in (0, "0"):
         del trainer["cuda_device"]
         porting.note("trainer.cuda_device", "removed: AllenNLP now uses a GPU by default", "advice")

@@ -90,6 +90,15 @@ def test_nothing_is_written_outside_the_folder(
     assert not any(file.is_symlink() for file in folder.rglob("*"))
 
 
+def test_a_name_with_nul_is_no_name_of_a_file(tmp_path: Path, folder: Path) -> None:
+    info, content = member("short", b"x")
+    info.pax_headers = {"path": "a\0b"}  # the header of a member itself would end at the zero
+    path = tmp_path / "model.tar"
+    path.write_bytes(tar([(info, content)]))
+    with pytest.raises(BiLmError, match="is no name of a file"):
+        unpack(path, folder)
+
+
 def test_every_flipped_byte_and_every_truncation_is_detected(tmp_path: Path) -> None:
     content = gzip.compress(tar(PLAIN))
     path = tmp_path / "model.tar.gz"

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from allennlp.data import BatchSampler
+from allennlp.data.samplers import MaxTokensBatchSampler
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -120,6 +122,17 @@ def test_trainer_keys_can_move_to_the_data_loader() -> None:
         "shuffle": False}}, "trainer": {"num_gradient_accumulation_steps": 3,
         "checkpointer": {"keep_most_recent_by_count": 20}},
         "distributed": {"cuda_devices": [0, 1]}}
+
+
+def test_options_are_left_out_of_a_sampler_that_lacks_them() -> None:
+    iterator = {"type": "bucket", "maximum_samples_per_batch": ["num_tokens", 200],
+        "skip_smaller_batches": True}
+    new, notes = port_config({"iterator": iterator, "trainer": {"shuffle": False}})
+    sampler = new["data_loader"]["batch_sampler"]
+    kind = sampler.pop("type")
+    assert isinstance(BatchSampler.by_name(kind)(**sampler), MaxTokensBatchSampler)  # takes all options
+    left = [note.place for note in notes if note.kind == "left"]
+    assert {"trainer.shuffle", "iterator.skip_smaller_batches"} <= set(left)
 
 
 @pytest.mark.parametrize(("old", "new"), [({"directory_path": "d"}, {"type": "from_files",
