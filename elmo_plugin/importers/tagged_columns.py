@@ -12,7 +12,7 @@ from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.tables import Row, Table, is_table_file
-from elmo_plugin.importers.tagged_json import words_and_tags
+from elmo_plugin.importers.tagged_json import split_words_and_tags
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.importers.word_columns import WordColumns
 
@@ -63,7 +63,7 @@ def _are_sentences(rows: Sequence[Row]) -> bool:
 def _has_tags_of_another(fields: Sequence[str], number: int) -> bool:
     """Returns whether a field has a tag for each word of another field."""
     for other, text in enumerate(fields):
-        if other != number and words_and_tags(text, fields[number]) is not None:
+        if other != number and split_words_and_tags(text, fields[number]) is not None:
             return True
     return False
 
