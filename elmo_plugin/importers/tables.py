@@ -88,7 +88,7 @@ def read_text_table(file: str, text: str, options: ImportOptions, report: Report
     """Reads a table of text, as `read_table` describes it."""
     if not text.strip():
         raise ConfigurationError(f"{file}: no rows in this file")
-    separator = options.separator or _separator_in_name(file)
+    separator = options.separator or separator_in_name(file)
     declared = _DECLARATION.match(text)
     if declared:
         text = text[declared.end() :]
@@ -99,7 +99,7 @@ def read_text_table(file: str, text: str, options: ImportOptions, report: Report
     return _of_frame(file, parse_table(file, text, separator), report)
 
 
-def _separator_in_name(file: str) -> str | None:
+def separator_in_name(file: str) -> str | None:
     """Returns a tab if the name of a file says that tabs separate its columns."""
     if suffix_of(file) in (".tsv", ".tab"):
         return "\t"
