@@ -7,7 +7,7 @@ from pathlib import Path
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.importers.document_lines import sentences_of_document
-from elmo_plugin.importers.entity_places import Entity, has_covered
+from elmo_plugin.importers.entity_places import Entity, encloses_covered_text
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
@@ -81,9 +81,9 @@ def _counts_two_for_ends(text: str, entities: Sequence[Entity]) -> bool:
     Windows. Files whose line ends were changed after the annotation count one. The texts of the
     entities show which it is.
     """
-    if all(has_covered(text, entity) for entity in entities):
+    if all(encloses_covered_text(text, entity) for entity in entities):
         return False
-    return all(has_covered(text, _with_one_for_ends(text, entity)) for entity in entities)
+    return all(encloses_covered_text(text, _with_one_for_ends(text, entity)) for entity in entities)
 
 
 def _with_one_for_ends(text: str, entity: Entity) -> Entity:
