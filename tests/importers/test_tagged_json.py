@@ -141,6 +141,16 @@ def test_named_entities_of_webanno_are_preferred_and_unescaped(tmp_path: Path) -
     assert "annotations of parts of words are left out" in report.findings
 
 
+def test_a_column_of_webanno_is_chosen_by_its_number_or_name_or_refused(tmp_path: Path) -> None:
+    text = HEAD + "1-1\t0-1\tA\tNN\t*\tX\t\n"
+    for chosen in ("3", "POS PosValue"):
+        found = read_tags(tmp_path / "f.tsv", text, columns={"tag": chosen})
+        assert found == [(["A"], ["B-NN"])]
+    for unknown in ("POS", "2", "6"):
+        with pytest.raises(ConfigurationError, match=rf"5 \(NamedEntity value\), got '{unknown}'"):
+            read_tags(tmp_path / "f.tsv", text, columns={"tag": unknown})
+
+
 def test_stacked_annotations_are_refused_naming_the_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="line 5: expected one span at each word, got two"):
         read_tags(tmp_path / "f.tsv", HEAD + "1-1\t0-1\tA\t_\t_\tX[1]|Y[2]\t\n")
