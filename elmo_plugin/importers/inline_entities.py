@@ -69,7 +69,8 @@ def _without_elements(line: str, is_muc: bool) -> tuple[str, list[Entity]]:
     """Returns the text of a line without its elements, and the entities that these mark."""
     text = ""
     entities = []
-    kind = ""
+    kind = ""  # of the entity that has begun, if any
+    element = ""  # the name of its element
     start = 0
     end_of_last = 0
     for tag in _TAG.finditer(line):
@@ -80,8 +81,9 @@ def _without_elements(line: str, is_muc: bool) -> tuple[str, list[Entity]]:
             if kind:
                 raise Unusable("with entities that overlap", f"{tag[0]!r} is inside of another")
             kind = new_kind
+            element = tag["name"].lower()
             start = len(text)
-        elif tag["end"] and kind:
+        elif tag["end"] and kind and tag["name"].lower() == element:
             entities.append(Entity(start, len(text), kind))
             kind = ""
     text += unescape(line[end_of_last:])

@@ -233,3 +233,9 @@ def test_texts_without_a_label_are_an_error_naming_the_first_line_that_has_text(
 ) -> None:
     with pytest.raises(ConfigurationError, match=r"line 2: .*got 'rain'"):
         read("classify", tmp_path / "f.txt", "\nrain\nsnow\n")
+
+
+def test_lines_of_aspects_are_counted_with_blank_lines(tmp_path: Path) -> None:
+    text = "the $T$ is old\nbread\nbad\n\nno mark\nsoup\ngood\n"
+    with pytest.raises(ConfigurationError, match=r"line 5: expected three lines"):
+        read("classify", tmp_path / "f.txt", text)

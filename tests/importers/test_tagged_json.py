@@ -187,3 +187,32 @@ def test_bytes_that_several_alphabets_share_are_a_question(tmp_path: Path) -> No
     content = bytes([0xE9, 0xF8, 0xE5, 0xF9, 0xEC, 0xE9, 0xED, 0x20, 0x4F, 0x0A])  # Hebrew
     with pytest.raises(ConfigurationError, match=r"it may be .* or .*; --encoding names one"):
         read_tags(tmp_path / "f.txt", content)
+
+
+def test_an_element_of_the_layout_does_not_end_an_entity(tmp_path: Path) -> None:
+    text = '<ENAMEX TYPE="PERSON">Ola <b>Bay</b> Li</ENAMEX> ran\n'
+    expected = (["Ola", "Bay", "Li", "ran"], ["B-PERSON", "I-PERSON", "I-PERSON", "O"])
+    assert read_tags(tmp_path / "f.txt", text) == [expected]
+
+
+def test_examples_in_python_that_json_lacks_are_an_error(tmp_path: Path) -> None:
+    text = 'TRAIN_DATA = [("Ada left.", {"entities": {(0, 3, "PER")}})]\n'
+    with pytest.raises(ConfigurationError, match="expected a list such as"):
+        read_tags(tmp_path / "f.py", text)
+
+
+@pytest.mark.parametrize(
+    ("last", "message"),
+    [
+        ("a 0 1 ran", "line 1002: expected the columns of CoNLL-2012, at least 12, got 4"),
+        ("a 0 1 ran VBD * - - - - (PER* -", "line 1002: expected the closing bracket of 'PER'"),
+        ("a 0 1 ran VBD * - - - - *) -", r"line 1002: expected an entity in brackets, got '\*\)'"),
+    ],
+)
+def test_wrong_rows_of_conll_2012_are_an_error_wherever_they_stand(
+    tmp_path: Path, last: str, message: str
+) -> None:
+    rows = ["a 0 0 Ola NNP * - - - - (PER) -"] * 1000
+    text = "\n".join([*rows, "", last, ""])
+    with pytest.raises(ConfigurationError, match=message):
+        read_tags(tmp_path / "f.conll", text)
