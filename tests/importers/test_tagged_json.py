@@ -112,6 +112,16 @@ def test_the_json_that_trained_spacy_2_is_read(tmp_path: Path) -> None:
     assert read_tags(tmp_path / "f.json", json.dumps(content)) == [(WORDS, TAGS)]
 
 
+@pytest.mark.parametrize("part", [slice(0, -9), slice(0, 0)])
+def test_malformed_json_that_trained_spacy_2_is_an_error(tmp_path: Path, part: slice) -> None:
+    token = {"id": 0, "orth": "Ada", "ner": "U-PER"}
+    document = {"id": 0, "paragraphs": [{"sentences": [{"tokens": [token], "brackets": []}]}]}
+    text = json.dumps([document, document])
+    malformed = text[part] or text.replace("U-PER", "Q-PER")
+    with pytest.raises(ConfigurationError, match=r"f\.json: not JSON by which spaCy 2"):
+        read_tags(tmp_path / "f.json", malformed)
+
+
 def test_elements_around_entities_are_read(tmp_path: Path) -> None:
     ontonotes = (
         '<DOC DOCNO="bn/abc@en@on">\n<ENAMEX TYPE="ORG" S_OFF="1">A &amp; B</ENAMEX> -LRB- in '
