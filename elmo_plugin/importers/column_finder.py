@@ -121,6 +121,7 @@ class ColumnFinder:
         others = [column for column in range(len(self._columns)) if column != tag]
         likely = [column for column in others if self._may_be_words(column)] or others
         texts = [column for column in likely if column in self._text_columns]
+        # Beside a single column of tags, even numbers are words.
         if not texts and len(self._columns) > 2:
             raise self._ambiguous("word", others)
         first = (texts or likely)[0]
@@ -190,9 +191,8 @@ class ColumnFinder:
 
     def _columns_of_entities(self, others: Sequence[int]) -> list[int]:
         """
-        Returns the columns with tags such as B-PER, or B alone. Entities come before tags without
-        types, and these before chunks, such as B-NP, unless the others stand further right, where
-        tags usually are.
+        Returns the columns that may have the tags of entities, such as B-PER, or B alone. Chunks,
+        such as B-NP, are among them only if no other column is, or if they stand further right.
         """
         with_types: list[int] = []
         without_types: list[int] = []
@@ -212,10 +212,11 @@ class ColumnFinder:
             are_mostly_chunks = 2 * len(kinds & _CHUNKS) > len(kinds)
             if not are_mostly_chunks:
                 entities.append(column)
+        # Files usually have the tags to learn last, and features of the words left of them.
         if entities:
             return entities + [column for column in without_types if column > entities[0]]
         if not without_types:
-            return with_types
+            return with_types  # chunks
         last = without_types[-1]
         return [last] + [column for column in with_types if column > last]
 

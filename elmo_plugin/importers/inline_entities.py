@@ -38,10 +38,9 @@ def inline_sentences(
     lines: Sequence[str], tokenizer: RawTextTokenizer, report: Report
 ) -> Iterator[TaggedSentence]:
     """
-    Yields the text of each line. OntoNotes has spaces between words; other texts become words by
-    the tokenizer. Lines with nested entities, or with entities within words, are left out. Of MUC's
-    elements the type is an attribute; the type of others is their name, if they have no such
-    attribute.
+    Yields each line as a sentence, with entities in BIO. OntoNotes has spaces between words; other
+    texts become words by the tokenizer. Lines with nested entities, or with entities within words,
+    are left out and reported.
     """
     is_muc = any(_MUC.search(line) for line in lines)
     has_spaces = any(line.startswith(_ONTONOTES) for line in lines)
@@ -66,7 +65,10 @@ def _word(match: re.Match[str]) -> Word:
 
 
 def _without_elements(line: str, is_muc: bool) -> tuple[str, list[Entity]]:
-    """Returns the text of a line without its elements, and the entities that these mark."""
+    """
+    Returns the text of a line without its elements, and the entities that these mark. Raises
+    `Unusable` if an entity is within another, or ends in another line.
+    """
     text = ""
     entities = []
     kind = ""  # of the entity that has begun, if any
@@ -93,7 +95,10 @@ def _without_elements(line: str, is_muc: bool) -> tuple[str, list[Entity]]:
 
 
 def _kind_of(tag: re.Match[str], is_muc: bool) -> str:
-    """Returns the type of the entity that a tag begins, or nothing."""
+    """
+    Returns the type of the entity that a tag begins: an attribute, or else the name of its element,
+    except in MUC's files. The type is empty if the tag begins no entity.
+    """
     found = _TYPE.search(tag["attributes"] or "")
     if found:
         return found[1]
