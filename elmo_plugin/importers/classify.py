@@ -87,7 +87,7 @@ class ClassifyImporter(TaskImporter[LabeledText]):
 
     @overrides
     def check(self, file: str, examples: Sequence[LabeledText]) -> Iterator[str]:
-        yield from ()  # makes this a generator, as in the base; there is nothing to say
+        yield from ()  # makes this a generator, as in the base, though it says nothing
         if len(examples) > 1 and not any(_has_letter(example.text) for example in examples):
             raise ConfigurationError(
                 f"{file}: no text has a letter, as {examples[0].text!r:.60}; --column {TEXT}=NAME "

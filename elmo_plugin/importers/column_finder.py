@@ -125,7 +125,7 @@ class ColumnFinder:
         if not texts and len(self._columns) > 2:
             raise self._ambiguous("word", others)
         first = (texts or likely)[0]
-        # Where the first column looks like parts of speech, another may have the words.
+        # If the first column looks like parts of speech, another may have the words.
         classes = [column for column in likely if self._has_word_classes(column)]
         if len(self._columns) > 2 and first in classes and len(classes) < len(likely):
             raise self._ambiguous("word", others)
@@ -133,7 +133,7 @@ class ColumnFinder:
 
     def _as_written(self, words: int, others: Sequence[int]) -> int:
         """
-        Returns the column of the words as they are written: one of the `others`, if the column
+        Returns the column with the words in their own capitals: one of the `others`, if the column
         `words` has the same words in small letters only.
         """
         for column in others:

@@ -34,7 +34,7 @@ def document_of_gate(root: Element) -> tuple[str, list[Entity]]:
 
 
 def _annotations(root: Element) -> Iterator[Element]:
-    """Yields the annotations that people made, not those of GATE itself or of the markup."""
+    """Yields the annotations that people made, but not GATE's own or the markup's."""
     for annotations in root.iter("AnnotationSet"):
         if annotations.get("Name") != _OF_THE_MARKUP:
             for annotation in annotations.iter("Annotation"):

@@ -65,7 +65,7 @@ def _split_training_data(importer: TaskImporter[Any], data: ImportedData, split:
         f"dev: {len(dev):,} of {len(train) + len(dev):,} {importer.examples} of the training "
         f"data, drawn by chance (--split {split})"
     )
-    # `describe` compares the labels of other parts with those of "train", so it stands first.
+    # "train" stands first because `describe` compares the labels of other parts with its labels.
     data.parts = {"train": train, "dev": dev} | data.parts
 
 
@@ -116,8 +116,8 @@ def split_examples(
 
 def describe(importer: TaskImporter[Any], parts: Mapping[str, Sequence[Any]]) -> Iterator[str]:
     """
-    Yields a line about each part, of which "train" comes first: how many examples it has, and with
-    which labels.
+    Yields a line about each part, beginning with "train": how many examples it has, and with which
+    labels.
 
     Raises `ConfigurationError` for a label of dev or test that the training data lack.
     """

@@ -23,7 +23,7 @@ def name_of(element: Element) -> str:
 
 
 def _names_of_entities(root: Element) -> Iterator[str]:
-    """Yields the names of elements that enclose part of a text, except those of its layout."""
+    """Yields the names of elements that enclose part of a text, but not of its layout."""
     for element in root.iter():
         if _has_own_text(element):
             for inner in element:

@@ -134,7 +134,7 @@ def _has_columns(content: dict[str, Any]) -> bool:
 
 
 def _rows_of_columns(content: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the rows of a table of pandas, which has an object for each column."""
+    """Returns the rows of a table of pandas that has an object for each column."""
     first_column = next(iter(content.values()))
     rows = []
     for key in first_column:  # the same keys as in the other columns

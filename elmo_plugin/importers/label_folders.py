@@ -26,7 +26,7 @@ def records_of_folder(folder: str, options: ImportOptions, report: Report) -> It
     entries = _texts_in(Path(folder).iterdir())
     for path in entries:
         labels_file = labels_beside(str(path))
-        # Files of parts, such as train_text.txt, are to be named one by one.
+        # Files of parts, such as train_text.txt, are read only if the command names them.
         if labels_file is not None and part_in_name(path.name) is None:
             yield from records_of_two_files(str(path), labels_file, options, report)
             return

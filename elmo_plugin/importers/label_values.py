@@ -38,7 +38,7 @@ def label_of(value: Any, names: Sequence[str]) -> str:
 def text_of(value: Any, reason: str) -> str:
     """
     Returns the text in a field, which may also be a list of words. Line ends and double spaces in
-    it become single spaces. Raises `Unusable` with the `reason` if there is no text.
+    it become single spaces. Raises `Unusable` with the `reason` if it is blank or no text.
     """
     if is_list_of(value, str):
         value = " ".join(value)

@@ -179,8 +179,8 @@ def _names_in_header(file: str, header: Row) -> list[str]:
 
 def _values_of_column(cells: Sequence[str]) -> Sequence[Any]:
     """
-    Returns the lists or objects that the cells of a column contain, or the cells as they are if
-    some contain other text.
+    Returns the lists or objects that the cells of a column contain, or the unchanged cells if some
+    contain other text.
     """
     values = [value_in_cell(cell) for cell in cells]
     filled = [value for value in values if value != ""]

@@ -52,7 +52,7 @@ def numbered_sentences(lines: Iterable[Line]) -> Iterator[list[Row]]:
 
 def _are_tabs_between_columns(lines: Sequence[Line]) -> bool:
     """
-    Returns whether all columns are separated by tabs. Where tabs and spaces are mixed, tabs alone
+    Returns whether all columns are separated by tabs. If tabs and spaces are mixed, tabs alone
     give fewer columns than CoNLL-2012 has, and white space gives more.
     """
     if not all("\t" in line.text for line in lines):
@@ -131,7 +131,7 @@ def check_words(rows: Sequence[Row], column: int) -> None:
 def has_coreference(rows: Sequence[Row]) -> bool:
     """
     Returns whether the last column has mentions, and not named entities or the arguments of a
-    predicate. Where its labels do not show it, it has mentions unless there is a further column for
+    predicate. If its labels do not show it, it has mentions unless there is a further column for
     each predicate.
     """
     last = [row.columns[-1] for row in rows]

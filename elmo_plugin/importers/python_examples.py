@@ -29,7 +29,7 @@ def read_examples(file: str, text: str) -> Iterator[Record]:
     except (
         SyntaxError,
         ValueError,
-        AttributeError,  # the first statement has no value
+        AttributeError,  # the first statement is without a value
         TypeError,  # sets and bytes are not of JSON
         RecursionError,
         MemoryError,

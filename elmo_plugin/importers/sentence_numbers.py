@@ -18,9 +18,9 @@ Block = list[Row]
 
 def find_sentence_columns(names: Sequence[str], blocks: Sequence[Block]) -> dict[int, list[str]]:
     """
-    Returns the columns that change where a sentence begins, and for each of them a mark for every
-    row, the same within a sentence. These are a column that tells sentences apart, and the columns
-    that name documents. Returns nothing if blank rows alone separate sentences.
+    Returns the columns that change at each sentence's beginning, and for each of them a mark for
+    every row, the same within a sentence. These are a column that tells sentences apart, and the
+    columns that name documents. Returns nothing if blank rows alone separate sentences.
     """
     rows = [row for block in blocks for row in block]
     if not rows:
@@ -39,7 +39,7 @@ def find_sentence_columns(names: Sequence[str], blocks: Sequence[Block]) -> dict
             marks = _texts_of_sentences(values, columns) or _sentences_of_word_numbers(values)
         if marks:
             return {number: marks}
-    # Where nothing else separates sentences, names in the first column may.
+    # If nothing else separates sentences, names in the first column may.
     if len(columns) > 2 and len(blocks) == 1 and not any(_is_tag(value) for value in columns[0]):
         return _columns_of_documents(columns[:1])
     return {}

@@ -85,7 +85,7 @@ def parse_table(file: str, text: str, separator: str) -> pandas.DataFrame:
 
 
 def usual_width(frame: pandas.DataFrame) -> int:
-    """Returns the number of fields that most rows have, or 0 if there are no rows."""
+    """Returns the number of fields that most rows have, or 0 without any row."""
     fields_per_row = frame.notna().sum(axis=1)
     fields_per_row = fields_per_row[fields_per_row > 0]
     if not len(fields_per_row):

@@ -111,7 +111,7 @@ def separator_in_name(file: str) -> str | None:
 
 def _table_of_frame(file: str, frame: pandas.DataFrame, report: Report) -> Table:
     """
-    Returns the table of the rows that pandas has parsed. Those of an unusual length are left out
+    Returns the table of the rows that pandas has parsed. Rows of an unusual length are left out
     and reported. Raises `ConfigurationError` if all rows are blank.
     """
     width = usual_width(frame)

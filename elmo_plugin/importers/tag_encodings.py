@@ -43,7 +43,7 @@ def with_usual_outside(sentences: Sequence[TaggedSentence]) -> list[TaggedSenten
 
 def outside_tag(tags: Sequence[str]) -> str:
     """
-    Returns the tag of the words in no entity, where the others have types without a letter: O, or
+    Returns the tag of the words in no entity, if the others have types without a letter: O, or
     instead of it a tag that more than half of the words have, such as `none`.
     """
     counts = Counter(tags)

@@ -247,7 +247,7 @@ def split_words_and_tags(text: Any, tags: Any) -> tuple[list[str], list[str]] | 
 
 
 def _words_of(record: Record, text: str, tokenizer: RawTextTokenizer) -> list[Word]:
-    """Returns the words of a text: those of the record's `tokens`, or else the tokenizer's."""
+    """Returns the words of a text: the record's `tokens`, or else the tokenizer's words."""
     tokens = record.fields.get("tokens")
     if tokens and is_list_of(tokens, dict):
         words = _words_of_tokens(tokens, text)
@@ -278,7 +278,7 @@ def _words_of_tokens(tokens: Sequence[Mapping[str, Any]], text: str) -> list[Wor
 def _name_of_tag(record: Record, tag: object, labels: Sequence[str]) -> str:
     """
     Returns a tag as text: a number has its name in `labels`. Raises `ConfigurationError` if the
-    number has no name there, and `Unusable` for anything but a text or a number.
+    number lacks a name there, and `Unusable` for anything but a text or a number.
     """
     if isinstance(tag, str):
         return tag.strip()

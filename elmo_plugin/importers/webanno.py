@@ -132,7 +132,7 @@ def _sentence(file: str, rows: Sequence[_Row], column: int) -> TaggedSentence:
     last_field = ""
     for row in rows:
         field = "_"
-        # WebAnno leaves out the last columns where a row has no annotations.
+        # WebAnno leaves out the last columns of a row without annotations.
         if column < len(row.fields):
             field = row.fields[column]
         if _BETWEEN_SPANS.search(field):

@@ -61,8 +61,8 @@ def _span_of(item: Any) -> WordSpan | None:
 
 def find_ends(sentences: Iterable[tuple[Sequence[str], Any]]) -> SpanEnds:
     """
-    Returns which word the end of each entity counts. An entity of a single word that ends where it
-    begins, or one that ends behind the sentence, shows it. Without such entities, it is the last
+    Returns which word the end of each entity counts. An entity whose start and end are
+    equal, or one that ends behind the sentence, shows it. Without such entities, it is the last
     word in lists, such as GLiNER's, and the next word in objects, such as SpERT's.
     """
     has_lists = False
