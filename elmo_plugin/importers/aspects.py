@@ -15,19 +15,26 @@ def is_aspects(text: str) -> bool:
 
 
 def records_of_aspects(file: str, text: str) -> Iterator[Record]:
-    """Yields the texts, their aspects and labels. Raises `ConfigurationError` for other lines."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    for first in range(0, len(lines), 3):
-        place = f"line {first + 1}"
-        three = lines[first : first + 3]
-        if len(three) < 3 or _MARK not in three[0]:
+    """
+    Yields each text with its aspect in place of the mark, the aspect, and its label. Raises
+    `ConfigurationError`, naming file and line, for other lines.
+    """
+    filled = []  # the number of each line that is not blank, and the line
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            filled.append((number, line.strip()))
+    for first in range(0, len(filled), 3):
+        number, text_with_mark = filled[first]
+        place = f"line {number}"
+        if len(filled) < first + 3 or _MARK not in text_with_mark:
             raise ConfigurationError(
                 f"{file}, {place}: expected three lines, the first with $T$ for the second"
             )
-        aspect = three[1].strip()
+        _, aspect = filled[first + 1]
+        _, label = filled[first + 2]
         fields = {
-            "text": three[0].strip().replace(_MARK, aspect),
+            "text": text_with_mark.replace(_MARK, aspect),
             "aspect": aspect,
-            "label": three[2].strip(),
+            "label": label,
         }
         yield Record(file, place, fields)

@@ -7,7 +7,7 @@ from pathlib import Path
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.importers.document_lines import sentences_of_document
-from elmo_plugin.importers.entity_places import Entity, has_covered
+from elmo_plugin.importers.entity_places import Entity, encloses_covered_text
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
@@ -20,8 +20,8 @@ _ENTITY = re.compile(rf"T\d+\t(?P<kind>\S+) (?P<places>{_PLACES}(;{_PLACES})*)(\
 
 def texts_of_brat(path: str) -> list[str]:
     """
-    Returns the texts that a path names: all of a folder, or the one of a .txt or an .ann. Without
-    an .ann beside a text it is none of brat's.
+    Returns the files of brat's texts: all below a folder, or the one that a path to its .txt or its
+    .ann names. A text counts only if an .ann is beside it.
 
     Raises `ConfigurationError`, naming the file, if an .ann is without its text.
     """
@@ -66,7 +66,7 @@ def sentences_of_brat(
         if len(places) == 2:
             entities.append(entity)
         else:
-            in_pieces.append(entity)
+            in_pieces.append(entity)  # other words stand between its pieces
     text = read_text(file, options, report)
     if _counts_two_for_ends(text, entities):
         entities = [_with_one_for_ends(text, entity) for entity in entities]
@@ -78,12 +78,11 @@ def sentences_of_brat(
 def _counts_two_for_ends(text: str, entities: Sequence[Entity]) -> bool:
     """
     Returns whether places count the end of a line as two characters, as brat does in files of
-    Windows. Files whose line ends were changed after the annotation count one. The texts of the
-    entities show which it is.
+    Windows: then the entities' texts are at the places that count two, and not at others.
     """
-    if all(has_covered(text, entity) for entity in entities):
+    if all(encloses_covered_text(text, entity) for entity in entities):
         return False
-    return all(has_covered(text, _with_one_for_ends(text, entity)) for entity in entities)
+    return all(encloses_covered_text(text, _with_one_for_ends(text, entity)) for entity in entities)
 
 
 def _with_one_for_ends(text: str, entity: Entity) -> Entity:

@@ -7,7 +7,7 @@ import tokenize
 from typing import Any
 
 _BEGINNINGS = ("[", "{")
-_ITEMS = (tokenize.STRING, tokenize.NUMBER)
+_ITEMS = (tokenize.STRING, tokenize.NUMBER)  # the kinds of tokens that are items of a list
 
 
 def value_in_cell(text: str) -> Any:
@@ -46,8 +46,13 @@ def _with_commas(text: str) -> str:
 
 
 def _python_value(node: ast.AST) -> Any:
-    """Returns the value of an expression in which arrays are lists."""
+    """
+    Returns the value of an expression of literals, in which numpy's arrays become lists. Raises
+    `ValueError` for anything else.
+    """
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "array":
+        if not node.args:
+            raise ValueError("an array without a value")
         return _python_value(node.args[0])
     if isinstance(node, ast.List):
         return [_python_value(item) for item in node.elts]

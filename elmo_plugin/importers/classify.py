@@ -87,7 +87,7 @@ class ClassifyImporter(TaskImporter[LabeledText]):
 
     @overrides
     def check(self, file: str, examples: Sequence[LabeledText]) -> Iterator[str]:
-        yield from ()  # nothing to say
+        yield from ()  # makes this a generator, as in the base, though it says nothing
         if len(examples) > 1 and not any(_has_letter(example.text) for example in examples):
             raise ConfigurationError(
                 f"{file}: no text has a letter, as {examples[0].text!r:.60}; --column {TEXT}=NAME "
@@ -110,10 +110,13 @@ def _has_letter(text: str) -> bool:
 def _labeled_texts(
     records: Sequence[Record], options: ImportOptions, report: Report
 ) -> Iterator[LabeledText]:
-    """Yields the texts of records, and reports those that have none, or not one label."""
+    """
+    Yields the texts of records with their labels. Records without a text, or without just one
+    label, are left out and reported.
+    """
     if not records:
         return
-    if TEXT not in options.columns:
+    if TEXT not in options.columns:  # a chosen column may be one of a pair
         _refuse_pairs(records[0])
     fields = FieldFinder(records, _USUAL).find(options, report)
     for record in records:
@@ -127,7 +130,7 @@ def _labeled_texts(
 
 
 def _refuse_pairs(record: Record) -> None:
-    """Raises `ConfigurationError` if a record has two texts."""
+    """Raises `ConfigurationError` if a record has the two texts of a task such as SNLI."""
     for names in _PAIRS:
         if set(names) <= record.fields.keys():
             raise record.error(
@@ -152,8 +155,8 @@ def _trees(file: str, lines: Sequence[str]) -> Iterator[LabeledText]:
             raise ConfigurationError(
                 f"{place}: expected a tree, such as (3 (2 Not) (1 bad)), got {line.strip()!r:.60}"
             )
-        sentence = read_phrases(line.strip(), place)[0]
+        sentence, *_ = read_phrases(line.strip(), place)  # the other phrases are parts of it
         label = sentence.label
-        if label.isdecimal():
+        if label.isdecimal():  # a text without phrases may have a word instead
             label = FINE_LABELS[int(label)]
         yield LabeledText(" ".join(sentence.words), label, line.strip())

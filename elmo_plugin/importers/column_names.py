@@ -68,13 +68,18 @@ def is_word_class(text: str) -> bool:
 
 
 def known_header(fields: Sequence[str], chosen: Collection[str] = ()) -> list[str]:
-    """Returns the names of the columns if a row has usual names, or the chosen ones."""
-    titles = [field.lstrip("# ") for field in fields]
+    """
+    Returns the fields of a row as the names of columns if usual or `chosen` names are among them,
+    or else an empty list.
+    """
+    titles = [field.lstrip("# ") for field in fields]  # a header may look like a comment
     names = {title.lower() for title in titles}
     has_words = not names.isdisjoint(WORD_NAMES)
     has_others = not names.isdisjoint((*ENTITY_NAMES, *WORD_CLASS_NAMES, *SENTENCE_NAMES))
     has_chosen = bool(chosen) and set(chosen) <= set(fields)
-    if has_chosen or (has_words and (has_others or len(fields) == 1)):
+    # One of the words' usual names, such as "text", may also be a word of a sentence.
+    has_usual = has_words and (has_others or len(fields) == 1)
+    if has_chosen or has_usual:
         return titles
     return []
 
@@ -93,7 +98,7 @@ def is_header(titles: Sequence[str], rows: Sequence[Row]) -> bool:
         return False
     columns = [[row.fields[number] for row in rows] for number in range(len(titles))]
     for title, values in zip(titles, columns, strict=True):
-        if title == "":
+        if title == "":  # as pandas leaves it above the numbers of rows
             if not all(is_number(value) or not value for value in values):
                 return False
         elif title in values or is_number(title) or _is_tag(title):
@@ -106,16 +111,16 @@ def is_header(titles: Sequence[str], rows: Sequence[Row]) -> bool:
 
 
 def _is_tag(field: str) -> bool:
-    """Returns whether a field is a tag such as B-PER; a letter alone may be a title."""
+    """Returns whether a field is O or a tag such as B-PER; a letter alone may be a title."""
     tag = parse_tag(field)
     return field in OUTSIDE_MARKS or (tag is not None and tag.kind != "")
 
 
 def _is_title(title: str, values: Sequence[str], are_capitals: bool) -> bool:
     """
-    Returns whether a field is certainly the title of these values: of numbers, of tags such as
-    B-PER, or of types of which most are O. In capitals it may be a type or a part of speech of its
-    own, unless all titles are in capitals.
+    Returns whether a field is certainly the title of the values below it: of numbers, of tags such
+    as B-PER, of types of which most are O, or of parts of speech. A field in capitals may itself be
+    a type or a part of speech, unless all titles are in capitals.
     """
     filled = [value for value in values if value]
     if not filled or not title:
@@ -128,6 +133,6 @@ def _is_title(title: str, values: Sequence[str], are_capitals: bool) -> bool:
     if None not in tags and any(tag.kind for tag in tags if tag is not None):
         return True
     most_usual, number = Counter(values).most_common(1)[0]
-    if most_usual in OUTSIDE_MARKS and 2 * number > len(values):
+    if most_usual in OUTSIDE_MARKS and 2 * number > len(values):  # types, unless all are O
         return not set(values) <= set(OUTSIDE_MARKS)
     return all(is_word_class(value) for value in filled) and not is_word_class(title)

@@ -22,8 +22,8 @@ def sentences_of_document(
     cannot be used, such as one that reaches into another line, or one of `in_pieces`: it has other
     words between its pieces.
     """
-    start = 0
-    reached = 0  # by the entities of earlier lines
+    start = 0  # of the line, in characters of the document
+    reached = 0  # the end of the entities that began in earlier lines
     rest = deque(sorted(entities))
     for number, line in enumerate(text.split("\n"), start=1):
         end = start + len(line)

@@ -11,7 +11,7 @@ _ENTITIES = "ner"
 
 
 def has_sentences(record: Record) -> bool:
-    """Returns whether a record has lists of words, and for each the entities of its sentence."""
+    """Returns whether a record is a document: a list of words and one of entities per sentence."""
     sentences: Any = record.fields.get(_SENTENCES)
     entities: Any = record.fields.get(_ENTITIES)
     if not sentences or not is_list_of(sentences, list) or not is_list_of(entities, list):
@@ -22,8 +22,8 @@ def has_sentences(record: Record) -> bool:
 
 def records_of_sentences(record: Record) -> Iterator[Record]:
     """
-    Yields a record for each sentence. Its words are counted from the document's beginning in the
-    file, and from 0 in the record.
+    Yields a record for each sentence of a document. Its entities count words from the beginning of
+    the sentence instead of the document's.
     """
     first = 0  # the number of the sentence's first word in the document
     sentences = zip(record.fields[_SENTENCES], record.fields[_ENTITIES], strict=True)
@@ -38,7 +38,7 @@ def records_of_sentences(record: Record) -> Iterator[Record]:
 
 
 def _moved(entity: Any, distance: int) -> Any:
-    """Returns an entity such as `[7, 8, "PER"]` whose words are counted from elsewhere."""
+    """Returns an entity such as `[7, 8, "PER"]` with `distance` added to its numbers of words."""
     if not isinstance(entity, list):
         return entity
     return [part + distance if type(part) is int else part for part in entity]

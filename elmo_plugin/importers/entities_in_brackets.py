@@ -31,27 +31,37 @@ def is_conll2012(lines: Sequence[str]) -> bool:
 def sentences_with_brackets(file: str, lines: Sequence[str]) -> Iterator[TaggedSentence]:
     """
     Yields the sentences, with entities in BIO. Raises `ConfigurationError`, naming file and line,
-    if brackets do not fit.
+    if columns are missing or brackets do not fit.
     """
     places: list[str] = []
     words: list[str] = []
     tags: list[str] = []
     document: str | None = None
-    label: str | None = None
-    for number, line in enumerate([*lines, ""], start=1):
+    label: str | None = None  # of the entity whose bracket is open
+    for number, line in enumerate([*lines, ""], start=1):  # a blank line ends the last sentence
         fields = line.split()
         if line.startswith("#"):
             continue
         if not fields:
+            if label:
+                raise ConfigurationError(
+                    f"{file}, {places[-1]}: expected the closing bracket of {label!r}"
+                )
             if words:
                 yield TaggedSentence(places, words, tags, document)
             places = []
             words = []
             tags = []
-            label = None
             continue
+        if len(fields) < _FEWEST_COLUMNS:
+            raise ConfigurationError(
+                f"{file}, line {number}: expected the columns of CoNLL-2012, at least "
+                f"{_FEWEST_COLUMNS}, got {len(fields)}"
+            )
         match = _BRACKETS.fullmatch(fields[_ENTITY])
-        if match is None or (match["label"] and label):
+        opens_another = match is not None and match["label"] and label
+        closes_nothing = match is not None and match["end"] and not (match["label"] or label)
+        if match is None or opens_another or closes_nothing:
             raise ConfigurationError(
                 f"{file}, line {number}: expected an entity in brackets, got {fields[_ENTITY]!r}"
             )

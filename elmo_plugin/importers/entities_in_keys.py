@@ -7,7 +7,10 @@ from elmo_plugin.tasks.ner.tags import parse_tags
 
 
 def add_columns_of_keys(names: Sequence[str], rows: Rows) -> tuple[list[str], Rows]:
-    """Adds a column for each key that has tags of entities. A row without the key gets an O."""
+    """
+    Returns the names of columns, and rows with a further column for each key that has tags of
+    entities. A row without the key gets an O.
+    """
     names = list(names)
     width = max((len(row.fields) for row in rows if row is not None), default=0)
     for column in range(width):
@@ -34,7 +37,7 @@ def _keys_and_values(text: str) -> dict[str, str]:
 
 
 def _keys_of_entities(pairs: Sequence[Mapping[str, str]]) -> list[str]:
-    """Returns the keys all of whose values are tags of entities with a type."""
+    """Returns the keys whose values are all tags of entities, some of them with a type."""
     values: dict[str, set[str]] = {}
     for found in pairs:
         for key, value in found.items():

@@ -27,9 +27,9 @@ class Entity(NamedTuple):
     covered: str = ""
 
 
-def has_covered(text: str, entity: Entity) -> bool:
+def encloses_covered_text(text: str, entity: Entity) -> bool:
     """
-    Returns whether an entity's places enclose the words that its file repeats. They do not if its
+    Returns whether an entity's places enclose the text that its file repeats. They do not if its
     tool counts bytes, or emoji as two characters, or if somebody has changed the text.
     """
     if not entity.covered:
@@ -50,8 +50,8 @@ def sentence_of_places(
     place: str, words: Sequence[Word], text: str, entities: Iterable[Entity]
 ) -> TaggedSentence:
     """
-    Returns the words of a text, and the tags of its entities, in BIO. An entity that stands twice,
-    as of two annotators, is one.
+    Returns the words of a text, and the tags of its entities, in BIO. The same entity from two
+    annotators counts once.
 
     Raises `Unusable` if an entity is not in the text, overlaps with another, or begins or ends
     within a word.
@@ -62,7 +62,7 @@ def sentence_of_places(
     words_by_end = {word.end: number for number, word in enumerate(words)}
     distinct: set[Entity] = set()
     for entity in entities:
-        if not has_covered(text, entity):
+        if not encloses_covered_text(text, entity):
             raise Unusable(
                 "with entities that are not in the text",
                 f"{entity.covered!r:.50} is not at characters {entity.start} to {entity.end}",
@@ -91,7 +91,8 @@ def sentence_of_places(
 
 def entities_of(items: Any) -> Iterator[Entity]:
     """
-    Yields the entities in a list of objects or of lists. Raises `Unusable` if one lacks its places.
+    Yields the entities of a text: of a list of objects or of lists, or of one object. Raises
+    `Unusable` if one lacks its places or its type.
     """
     if not isinstance(items, list):
         items = [items]
@@ -107,11 +108,16 @@ def entities_of(items: Any) -> Iterator[Entity]:
 
 
 def _entities_of_label_studio(annotation: Mapping[str, Any]) -> Iterator[Entity]:
-    """Yields the entities of an annotator: not the relations and the choices."""
+    """
+    Yields the entities that one annotator marked in Label Studio. Other results, such as relations
+    and choices, have no start.
+    """
     if annotation.get("was_cancelled"):
         return
     for item in annotation["result"]:
-        value = item.get("value") if isinstance(item, dict) else None
+        if not isinstance(item, dict):
+            continue
+        value = item.get("value")
         if isinstance(value, dict) and "start" in value:
             yield _entity_of_object(value)
 
@@ -127,9 +133,12 @@ def _entity_of_list(item: Sequence[Any]) -> Entity:
 
 
 def _entity_of_object(item: Mapping[str, Any]) -> Entity:
-    """Returns the entity of an object; its places and text may be in an inner one."""
-    points = item.get("points")  # Dataturks has them, with the last character of an entity
+    """
+    Returns the entity of an object; its places and text may be in an object within. Raises
+    `Unusable` if it lacks a place or its type.
+    """
     inner = item.get("value")
+    points = item.get("points")  # Dataturks's name for the object within
     if points:
         inner = points[0]
     fields = dict(item)
@@ -143,7 +152,7 @@ def _entity_of_object(item: Mapping[str, Any]) -> Entity:
     if not isinstance(kind, str) or not kind.strip():
         raise _malformed(item)
     if points:
-        end += 1
+        end += 1  # Dataturks gives the last character, others the one behind it
     entity = Entity(start, end, _as_type(kind))
     covered = fields.get("text")
     if isinstance(covered, str):
@@ -152,7 +161,7 @@ def _entity_of_object(item: Mapping[str, Any]) -> Entity:
 
 
 def _as_type(kind: str) -> str:
-    """Returns a type without spaces, because these separate columns."""
+    """Returns a type with underscores for spaces, because spaces would separate columns."""
     return "_".join(kind.split())
 
 

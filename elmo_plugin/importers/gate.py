@@ -26,6 +26,7 @@ def document_of_gate(root: Element) -> tuple[str, list[Entity]]:
             text += node.tail or ""
     entities = []
     for annotation in _annotations(root):
+        # An unknown node gets a place outside of the text, and its line is then left out.
         start = places.get(annotation.get("StartNode"), -1)
         end = places.get(annotation.get("EndNode"), -1)
         entities.append(Entity(start, end, str(annotation.get("Type"))))
@@ -33,7 +34,7 @@ def document_of_gate(root: Element) -> tuple[str, list[Entity]]:
 
 
 def _annotations(root: Element) -> Iterator[Element]:
-    """Yields the annotations that people made, not GATE's or the markup's."""
+    """Yields the annotations that people made, but not GATE's own or the markup's."""
     for annotations in root.iter("AnnotationSet"):
         if annotations.get("Name") != _OF_THE_MARKUP:
             for annotation in annotations.iter("Annotation"):

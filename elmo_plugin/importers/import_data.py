@@ -65,7 +65,8 @@ def _split_training_data(importer: TaskImporter[Any], data: ImportedData, split:
         f"dev: {len(dev):,} of {len(train) + len(dev):,} {importer.examples} of the training "
         f"data, drawn by chance (--split {split})"
     )
-    data.parts = {"train": train, "dev": dev, **data.parts}
+    # "train" stands first because `describe` compares the labels of other parts with its labels.
+    data.parts = {"train": train, "dev": dev} | data.parts
 
 
 def _shown(path: Path) -> str:
@@ -92,8 +93,9 @@ def split_examples(
     """
     if not 0 < share < 1:
         raise ConfigurationError(f"--split: expected a share between 0 and 1, got {share}")
-    groups: dict[str | int, list[int]] = {}
+    groups: dict[str | int, list[int]] = {}  # by a document's name, the numbers of its examples
     for number, example in enumerate(examples):
+        # An example without a document is a group of its own.
         groups.setdefault(importer.document(example) or number, []).append(number)
     if len(groups) < 2:
         raise ConfigurationError(
@@ -103,7 +105,7 @@ def split_examples(
     random.Random(_SEED).shuffle(names)
     wanted = max(1, round(share * len(examples)))
     drawn: set[int] = set()
-    for name in names[:-1]:
+    for name in names[:-1]:  # at least the last one is left for training
         if len(drawn) >= wanted:
             break
         drawn.update(groups[name])
@@ -114,7 +116,8 @@ def split_examples(
 
 def describe(importer: TaskImporter[Any], parts: Mapping[str, Sequence[Any]]) -> Iterator[str]:
     """
-    Yields the number of examples of each part and their labels.
+    Yields a line about each part, beginning with "train": how many examples it has, and with which
+    labels.
 
     Raises `ConfigurationError` for a label of dev or test that the training data lack.
     """
@@ -144,7 +147,10 @@ def _count_labels(importer: TaskImporter[Any], examples: Sequence[Any]) -> Count
 def _describe_new_labels(
     importer: TaskImporter[Any], part: str, counts: Counter[str], known: Counter[str]
 ) -> Iterator[str]:
-    """Yields which labels the training data lack, or raises an error as `describe` does."""
+    """
+    Yields which labels of a part the training data lack. Raises `ConfigurationError` if its task
+    refuses such labels.
+    """
     new: Counter[str] = Counter()
     for label, count in counts.items():
         if label not in known:
@@ -152,7 +158,7 @@ def _describe_new_labels(
     if not new:
         return
     if importer.refuses_new_labels:
-        label = min(new)
+        label = min(new)  # the first in the alphabet
         raise ConfigurationError(
             f"{part}: the label {label!r} is not in the training data"
             + did_you_mean(label, list(known))

@@ -38,10 +38,9 @@ def inline_sentences(
     lines: Sequence[str], tokenizer: RawTextTokenizer, report: Report
 ) -> Iterator[TaggedSentence]:
     """
-    Yields the text of each line. OntoNotes has spaces between words; other texts become words by
-    the tokenizer. Lines with nested entities, or with entities within words, are left out. Of MUC's
-    elements the type is an attribute; the type of others is their name, if they have no such
-    attribute.
+    Yields each line as a sentence, with entities in BIO. OntoNotes has spaces between words; other
+    texts become words by the tokenizer. Lines with nested entities, or with entities within words,
+    are left out and reported.
     """
     is_muc = any(_MUC.search(line) for line in lines)
     has_spaces = any(line.startswith(_ONTONOTES) for line in lines)
@@ -66,10 +65,14 @@ def _word(match: re.Match[str]) -> Word:
 
 
 def _without_elements(line: str, is_muc: bool) -> tuple[str, list[Entity]]:
-    """Returns the text of a line without its elements, and the entities that these mark."""
+    """
+    Returns the text of a line without its elements, and the entities that these mark. Raises
+    `Unusable` if an entity is within another, or ends in another line.
+    """
     text = ""
     entities = []
-    kind = ""
+    kind = ""  # of the entity that has begun, if any
+    element = ""  # the name of its element
     start = 0
     end_of_last = 0
     for tag in _TAG.finditer(line):
@@ -80,8 +83,9 @@ def _without_elements(line: str, is_muc: bool) -> tuple[str, list[Entity]]:
             if kind:
                 raise Unusable("with entities that overlap", f"{tag[0]!r} is inside of another")
             kind = new_kind
+            element = tag["name"].lower()
             start = len(text)
-        elif tag["end"] and kind:
+        elif tag["end"] and kind and tag["name"].lower() == element:
             entities.append(Entity(start, len(text), kind))
             kind = ""
     text += unescape(line[end_of_last:])
@@ -91,7 +95,10 @@ def _without_elements(line: str, is_muc: bool) -> tuple[str, list[Entity]]:
 
 
 def _kind_of(tag: re.Match[str], is_muc: bool) -> str:
-    """Returns the type of the entity that a tag begins, or nothing."""
+    """
+    Returns the type of the entity that a tag begins: an attribute, or else the name of its element,
+    except in MUC's files. The type is empty if the tag begins no entity.
+    """
     found = _TYPE.search(tag["attributes"] or "")
     if found:
         return found[1]

@@ -23,7 +23,7 @@ def name_of(element: Element) -> str:
 
 
 def _names_of_entities(root: Element) -> Iterator[str]:
-    """Yields the names of elements that stand beside text, except elements of the layout."""
+    """Yields the names of elements that enclose part of a text, but not of its layout."""
     for element in root.iter():
         if _has_own_text(element):
             for inner in element:
@@ -59,8 +59,8 @@ def _text_and_entities(
     element: Element, names: Collection[str], start: int = 0
 ) -> tuple[str, list[Entity]]:
     """
-    Returns the text of an element, and the entities in it. The element is a sentence, or is in one,
-    and its text begins at the character `start` of the sentence.
+    Returns the text of a sentence, and the entities in it by their characters. Calls itself for the
+    inner elements, whose text begins at the character `start` of the sentence.
     """
     text = element.text or ""
     entities: list[Entity] = []

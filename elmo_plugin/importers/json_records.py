@@ -34,8 +34,9 @@ def is_json(text: str) -> bool:
 
 def read_objects(file: str, text: str) -> Iterator[Record]:
     """
-    Yields the objects of a text of JSON. Raises `ConfigurationError`, naming file and line, if it
-    is not JSON, or has something other than objects.
+    Yields the objects of a text of JSON. An example of spaCy 2, a text and its annotations in a
+    list, becomes an object. Raises `ConfigurationError`, naming file and line, if the text is not
+    JSON, or has something other than objects.
     """
     for place, value in _values(file, text):
         if _is_example_of_spacy(value):
@@ -52,7 +53,10 @@ def _is_example_of_spacy(value: Any) -> bool:
 
 
 def _values(file: str, text: str) -> Iterator[tuple[str, Any]]:
-    """Yields the values of each line, or else of the whole text, with their places."""
+    """
+    Yields the place and the value of each line if lines are JSON of their own, or else of each
+    record in the whole text.
+    """
     if not _is_lines(text):
         yield from _values_of_one(_parse(text, file))
         return
@@ -75,7 +79,7 @@ def _is_lines(text: str) -> bool:
 
 
 def _parse(text: str, place: str, is_line: bool = False) -> Any:
-    """Parses JSON, as `parse_json` does. Raises `ConfigurationError`, naming the place."""
+    """Parses JSON. Raises `ConfigurationError`, naming the place, if it is malformed."""
     try:
         return parse_json(text, place, is_line=is_line, repeated_keys=True)
     except BiLmError as error:
@@ -83,7 +87,10 @@ def _parse(text: str, place: str, is_line: bool = False) -> Any:
 
 
 def _values_of_one(content: Any) -> Iterator[tuple[str, Any]]:
-    """Yields the records that a whole file of JSON holds."""
+    """
+    Yields the records in the only value of a file, with their places: the items of a list, perhaps
+    under keys such as `data`, the rows of a table of pandas, or the value itself.
+    """
     while isinstance(content, dict):
         key = _key_of_list(content)
         if key is None:
@@ -114,7 +121,10 @@ def _key_of_list(content: dict[str, Any]) -> str | None:
 
 
 def _has_columns(content: dict[str, Any]) -> bool:
-    """Returns whether it is a table of pandas: an object for each column, with equal keys."""
+    """
+    Returns whether an object is a table of pandas: it has an object for each column, and these
+    have the same numbers of rows as keys.
+    """
     columns = list(content.values())
     if not columns or not all(isinstance(column, dict) and column for column in columns):
         return False
@@ -124,6 +134,9 @@ def _has_columns(content: dict[str, Any]) -> bool:
 
 
 def _rows_of_columns(content: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the rows of a table of pandas: its columns have the same keys."""
-    keys = next(iter(content.values())).keys()
-    return [{name: column[key] for name, column in content.items()} for key in keys]
+    """Returns the rows of a table of pandas that has an object for each column."""
+    first_column = next(iter(content.values()))
+    rows = []
+    for key in first_column:  # the same keys as in the other columns
+        rows.append({name: column[key] for name, column in content.items()})
+    return rows

@@ -18,15 +18,15 @@ _NO_TEXTS = ("thumbs.db", "desktop.ini", "readme", "readme.txt", "readme.md", "l
 
 def records_of_folder(folder: str, options: ImportOptions, report: Report) -> Iterator[Record]:
     """
-    Yields the texts below a folder, and their labels: the names of its folders, as the
-    IMDB reviews have them, or of its files.
+    Yields the texts below a folder, and their labels: the names of its folders, as in the IMDB
+    reviews, or the names of its files. Or else one file has the texts, and another their labels.
 
-    A file of texts may have their labels in another. Raises `ConfigurationError` if there is none
-    of these.
+    Raises `ConfigurationError` if the folder has neither.
     """
     entries = _texts_in(Path(folder).iterdir())
     for path in entries:
         labels_file = labels_beside(str(path))
+        # Files of parts, such as train_text.txt, are read only if the command names them.
         if labels_file is not None and part_in_name(path.name) is None:
             yield from records_of_two_files(str(path), labels_file, options, report)
             return
@@ -63,7 +63,7 @@ def _records_of_files(
 
 
 def _texts_in(paths: Iterable[Path]) -> list[Path]:
-    """Returns the files and folders that are not hidden or known to have no texts, sorted."""
+    """Returns the files and folders, sorted, but not hidden ones or those known to lack texts."""
     texts = []
     for path in sorted(paths):
         if not path.name.startswith((".", "_")) and path.name.lower() not in _NO_TEXTS:

@@ -18,8 +18,9 @@ def is_label_studio(fields: Mapping[str, Any]) -> bool:
 
 def records_of_choices(records: Sequence[Record], label: str) -> list[Record]:
     """
-    Returns records with the fields of their data, and the choices of their annotators: as `label`,
-    or by the names of the controls, such as `sentiment`, if there are several.
+    Returns records with the fields of their data, and the choices of their annotators. If tasks ask
+    for one choice, it is the field `label`; if they ask for several, each is the field that its
+    control names, such as `sentiment`.
     """
     choices = [dict(_choices_by_control(record.fields)) for record in records]
     controls: set[str] = set()
@@ -47,13 +48,15 @@ def _annotations(fields: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def _choices_by_control(fields: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Yields the name of each control and the choices of all annotators."""
+    """Yields the name of each control of a task, and what all annotators chose there."""
     by_control: dict[str, list[Any]] = {}
     for annotation in _annotations(fields) or []:
         if annotation.get("was_cancelled"):
             continue  # the annotator skipped the task
         for result in annotation.get("result") or []:
-            value = result.get("value") if isinstance(result, dict) else None
+            if not isinstance(result, dict):
+                continue
+            value = result.get("value")
             if isinstance(value, dict) and isinstance(value.get("choices"), list):
                 control = str(result.get("from_name", _UNNAMED))
                 by_control.setdefault(control, []).extend(value["choices"])

@@ -37,8 +37,8 @@ def label_of(value: Any, names: Sequence[str]) -> str:
 
 def text_of(value: Any, reason: str) -> str:
     """
-    Returns the text that a field has, or the words of a text, with single spaces, also in place of
-    line ends. Raises `Unusable` with the `reason` if it has neither.
+    Returns the text in a field, which may also be a list of words. Line ends and double spaces in
+    it become single spaces. Raises `Unusable` with the `reason` if it is blank or no text.
     """
     if is_list_of(value, str):
         value = " ".join(value)
@@ -64,7 +64,7 @@ def is_blank(value: Any) -> bool:
 
 
 def _chosen_categories(categories: Mapping[str, Any]) -> list[Any]:
-    """Returns the true categories, or the choices of Label Studio's table."""
+    """Returns the names of the true categories, or the list of Label Studio's choices."""
     if isinstance(categories.get("choices"), list):
         return list(categories["choices"])
     true = []
@@ -75,7 +75,10 @@ def _chosen_categories(categories: Mapping[str, Any]) -> list[Any]:
 
 
 def _label_as_text(value: Any) -> str:
-    """Returns a label as text: `1` for 1.0, and `true` for a truth value."""
+    """
+    Returns a label as text, such as `1` for 1.0, and `true` for a truth value. Raises `Unusable` if
+    it is blank or a score.
+    """
     if value is None:
         raise Unusable("without a label")
     text = " ".join(str(value).split())
@@ -92,7 +95,10 @@ def _label_as_text(value: Any) -> str:
 
 
 def _with_name(label: str, names: Sequence[str]) -> str:
-    """Returns the name of a label that is a number, if there are names."""
+    """
+    Returns the name of a label that is a number, if `names` are given. Raises `Unusable` for a
+    number beyond them.
+    """
     if not names or label in names or label == _NO_LABEL:
         return label
     if not label.isdecimal() or int(label) >= len(names):

@@ -47,8 +47,8 @@ def read_records(
     file: str, options: ImportOptions, report: Report, usual: Mapping[str, Sequence[str]]
 ) -> list[Record]:
     """
-    Returns the records of a file or folder, without those that an annotator rejected. The `usual`
-    names of the roles tell a header from a row.
+    Returns the records of a file or folder, without those that an annotator rejected. `usual` has
+    the usual names of each role's field; a first row with such names is a header.
     """
     if os.path.isdir(file):
         return list(records_of_folder(file, options, report))
@@ -64,7 +64,7 @@ def records_in_text(
     report: Report,
     usual: Mapping[str, Sequence[str]],
 ) -> list[Record]:
-    """Returns the records of a text, as `read_records` does."""
+    """Returns the records of the text of a file, and of the file of its labels if there is one."""
     labels_file = labels_beside(file)
     if labels_file is not None:
         return list(records_of_two_files(file, labels_file, options, report))
@@ -84,8 +84,9 @@ def records_in_text(
     _refuse_other_data(file, text)
     table = read_text_table(file, text, options, report)
     if table.width < 2:
+        first = next(row for row in table.rows if not row.is_blank)
         raise ConfigurationError(
-            f"{file}, line 1: {_EXPECTED}, got {table.rows[0].fields[0]!r:.60}; --separator names "
+            f"{file}, {first.place}: {_EXPECTED}, got {first.fields[0]!r:.60}; --separator names "
             "what separates columns"
         )
     return _records_of_table(table, options, report, usual)
@@ -99,8 +100,11 @@ def _refuse_other_data(file: str, text: str) -> None:
 
 
 def _records_of_objects(records: Sequence[Record], report: Report) -> list[Record]:
-    """Returns the records of JSON, with the fields of objects within objects."""
-    if len(records) == 1:
+    """
+    Returns the records of JSON, without rejected ones. The fields of an object within a record
+    become fields of the record, such as `example.text`.
+    """
+    if len(records) == 1:  # it may hold all the others
         records = rows_in_object(records[0], report)
     accepted = []
     for record in records:
@@ -118,7 +122,7 @@ def _records_of_objects(records: Sequence[Record], report: Report) -> list[Recor
 
 
 def _without_byte_order_marks(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns fields without byte order marks, left over from joining files."""
+    """Returns fields without the byte order marks that are left over where files were joined."""
     clean = {}
     for name, value in fields.items():
         if isinstance(value, str):
@@ -134,7 +138,7 @@ def _records_of_table(
     rows = _without_title([row for row in table.rows if not row.is_blank], report)
     names = [str(number) for number in range(table.width)]
     if is_header(rows[0].fields, [row.fields for row in rows[1:]], options, usual):
-        names = _names_in_header(table.file, rows[0].fields)
+        names = _names_in_header(table.file, rows[0])
         rows = rows[1:]
     else:
         report.took("no header: columns are numbered from 0")
@@ -143,14 +147,16 @@ def _records_of_table(
         cells = [row.fields[number] for row in rows]
         columns.append(_values_of_column(cells))
     records = []
-    for row, values in zip(rows, zip(*columns, strict=True), strict=True):
-        fields = flat_fields(dict(zip(names, values, strict=True)))
-        records.append(Record(table.file, row.place, fields))
+    for row_number, row in enumerate(rows):
+        fields = {}
+        for name, column in zip(names, columns, strict=True):
+            fields[name] = column[row_number]
+        records.append(Record(table.file, row.place, flat_fields(fields)))
     return records
 
 
 def _without_title(rows: Sequence[Row], report: Report) -> Sequence[Row]:
-    """Returns the rows from the first that has several fields on: above it may be a title."""
+    """Leaves out the rows above the first one that has several fields, such as a title."""
     for number, row in enumerate(rows):
         filled = [field for field in row.fields if field]
         if len(filled) > 1:
@@ -160,19 +166,22 @@ def _without_title(rows: Sequence[Row], report: Report) -> Sequence[Row]:
     return rows
 
 
-def _names_in_header(file: str, header: Sequence[str]) -> list[str]:
+def _names_in_header(file: str, header: Row) -> list[str]:
     """Returns the names of the columns: a column without a name has its number, from 0."""
     names = []
-    for number, name in enumerate(header):
+    for number, name in enumerate(header.fields):
         name = name or str(number)
         if name in names:
-            raise ConfigurationError(f"{file}, line 1: the column {name!r} is repeated")
+            raise ConfigurationError(f"{file}, {header.place}: the column {name!r} is repeated")
         names.append(name)
     return names
 
 
 def _values_of_column(cells: Sequence[str]) -> Sequence[Any]:
-    """Returns the lists or objects of a column in which all cells have one, or else its cells."""
+    """
+    Returns the lists or objects that the cells of a column contain, or the unchanged cells if some
+    contain other text.
+    """
     values = [value_in_cell(cell) for cell in cells]
     filled = [value for value in values if value != ""]
     if filled and all(isinstance(value, list | dict) for value in filled):

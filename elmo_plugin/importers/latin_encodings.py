@@ -58,10 +58,10 @@ def latin_encodings(content: bytes) -> list[str]:
     Returns the encoding that fits a text best, or several if they fit equally well and decode it
     to different letters; none if the text fits no language.
 
-    A language fits by the number of its frequent words in the text, less the number of all words
-    with letters that it does not have. Each word counts once.
+    A language fits a text well if many of its frequent words are there, and few words with letters
+    that it does not have: the difference of their numbers is its score. Each word counts once.
     """
-    texts = dict(_decoded(content))
+    texts = dict(_decoded(content))  # by encoding
     words = {encoding: set(_WORD.findall(text)) for encoding, text in texts.items()}
     scores: dict[str, int] = {}
     for language in _LANGUAGES:
@@ -80,7 +80,7 @@ def latin_encodings(content: bytes) -> list[str]:
 
 
 def _decoded(content: bytes) -> Iterator[tuple[str, str]]:
-    """Yields the encodings in which a text is legal, and the text."""
+    """Yields each encoding in which the content is legal, and the text that it then is."""
     for encoding in (_WESTERN, _CENTRAL, _TURKISH, _BALTIC):
         try:
             yield encoding, content.decode(encoding)
@@ -89,9 +89,9 @@ def _decoded(content: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _score(words: Set[str], language: _Language) -> int:
-    """Returns how well words fit a language."""
-    # These are in small letters. The text's words are compared as written, because the tag O
-    # of many files would otherwise count as "o", a frequent word of some languages.
+    """Returns how well the different words of a text fit a language."""
+    # spaCy's frequent words are in small letters. The text's words are compared as written, because
+    # the tag O of many files would otherwise count as "o", a frequent word of some languages.
     frequent = import_module(f"spacy.lang.{language.code}.stop_words").STOP_WORDS
     known = len(words & frequent)
     foreign = sum(_has_other_letters(word, language.letters) for word in words)
@@ -100,8 +100,8 @@ def _score(words: Set[str], language: _Language) -> int:
 
 def _has_other_letters(word: str, letters: str) -> bool:
     """
-    Returns whether a word has a letter that is neither of ASCII nor one of these, or too many of
-    these in succession.
+    Returns whether a word has a letter that is neither of ASCII nor one of the `letters`, or more
+    of these in succession than words of the Latin alphabet have.
     """
     in_succession = 0
     for letter in word:

@@ -36,7 +36,7 @@ def records_of_leading_labels(file: str, text: str) -> Iterator[Record]:
 
 
 def _have_columns(lines: Sequence[str]) -> bool:
-    """Returns whether a separator stands as often in one line as in any other."""
+    """Returns whether all lines have a separator, and equally often, as the rows of a table."""
     for separator in _SEPARATORS:
         numbers = {line.count(separator) for line in lines}
         if len(numbers) == 1 and 0 not in numbers:
@@ -45,4 +45,5 @@ def _have_columns(lines: Sequence[str]) -> bool:
 
 
 def _filled(lines: Sequence[str]) -> list[str]:
+    """Returns the lines that are not blank."""
     return [line for line in lines if line.strip()]

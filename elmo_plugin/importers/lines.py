@@ -22,7 +22,7 @@ def numbered_lines(file: str, options: ImportOptions, report: Report) -> list[Li
 
 
 def first_text(lines: Sequence[Line]) -> str:
-    """Returns the first line that is not blank, or nothing."""
+    """Returns the text of the first line that is not blank, or an empty text."""
     for line in lines:
         if line.text.strip():
             return line.text.strip()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, HIDDEN_WORD, NO_ANNOTATION, ConllWord
 from elmo_plugin.tasks.dataset_reader import Line
 
-_LAST_COLUMN = re.compile(r"[-_]?|\S*[()*]\S*")
+_LAST_COLUMN = re.compile(r"[-_]?|\S*[()*]\S*")  # of a word: no annotation, or brackets
 _ARGUMENT = re.compile(r"\([^()]+\*|\*\S*\)")  # mentions have no `*` next to their brackets
 _TABS_HINT = "columns with spaces are separated by tabs, sentences by blank lines"
 
@@ -26,6 +26,7 @@ def split_rows(lines: Sequence[Line]) -> list[Row]:
     empty, if all words have tabs, otherwise at white space. Leaves out comments, and last columns
     that are blank at all words.
     """
+    # Comments tell nothing about the columns, unless all words happen to begin with #.
     words = [line for line in lines if not line.text.startswith("#")] or lines
     use_tabs = _are_tabs_between_columns(words)
     rows = [Row(line, _split(line, use_tabs)) for line in lines]
@@ -50,7 +51,10 @@ def numbered_sentences(lines: Iterable[Line]) -> Iterator[list[Row]]:
 
 
 def _are_tabs_between_columns(lines: Sequence[Line]) -> bool:
-    """Returns whether tabs separate all columns; else some of them are only white space."""
+    """
+    Returns whether all columns are separated by tabs. If tabs and spaces are mixed, tabs alone
+    give fewer columns than CoNLL-2012 has, and white space gives more.
+    """
     if not all("\t" in line.text for line in lines):
         return False
     by_tabs = lines[0].text.count("\t") + 1
@@ -58,13 +62,17 @@ def _are_tabs_between_columns(lines: Sequence[Line]) -> bool:
 
 
 def _split(line: Line, use_tabs: bool) -> list[str]:
+    """Returns the columns of a line, between tabs or between any white space."""
     if not use_tabs:
         return line.columns
     return [column.strip(" ") for column in line.text.strip("\r\n").split("\t")]
 
 
 def _is_comment(row: Row, usual_length: int) -> bool:
-    """Returns whether a line that begins with # is a comment: a word has the usual columns."""
+    """
+    Returns whether a line is a comment: it begins with #, and lacks the usual number of columns, or
+    its last one is not as in the line of a word.
+    """
     if not row.line.text.startswith("#"):
         return False
     is_word = len(row.columns) == usual_length and _LAST_COLUMN.fullmatch(row.columns[-1])
@@ -98,7 +106,10 @@ def check_entities(rows: Sequence[Row], speaker: int) -> None:
 
 
 def check_numbers(rows: Sequence[Row], column: int) -> None:
-    """Raises `ConfigurationError`, naming file and line, if the numbers of words begin again."""
+    """
+    Raises `ConfigurationError`, naming file and line, if the numbers of words begin again within a
+    sentence, because two sentences have no blank line between them.
+    """
     first = rows[0].columns[column]
     for before, row in pairwise(rows):
         number = row.columns[column]
@@ -107,7 +118,10 @@ def check_numbers(rows: Sequence[Row], column: int) -> None:
 
 
 def check_words(rows: Sequence[Row], column: int) -> None:
-    """Raises `ConfigurationError`, naming file and line, if this is a file without the words."""
+    """
+    Raises `ConfigurationError`, naming file and line, if a mark stands in place of all words, as in
+    the files that are distributed without OntoNotes' texts.
+    """
     if all(row.columns[column] == HIDDEN_WORD for row in rows):
         raise rows[0].line.error(
             f"the words are missing, {HIDDEN_WORD}: make a gold_conll of this gold_skel first"
@@ -116,13 +130,14 @@ def check_words(rows: Sequence[Row], column: int) -> None:
 
 def has_coreference(rows: Sequence[Row]) -> bool:
     """
-    Returns whether the last column has mentions: not named entities or arguments of a predicate,
-    and if it may be both, not a column for each predicate.
+    Returns whether the last column has mentions, and not named entities or the arguments of a
+    predicate. If its labels do not show it, it has mentions unless there is a further column for
+    each predicate.
     """
     last = [row.columns[-1] for row in rows]
     if any(_ARGUMENT.search(label) for label in last):
         return False
-    num_further_columns = len(rows[0].columns) - FIXED_COLUMNS
+    num_further_columns = len(rows[0].columns) - FIXED_COLUMNS  # arguments and mentions
     if num_further_columns == 0:  # the last one may be the named entities, with their `*`
         return not any("*" in label for label in last)
     has_brackets = any("(" in label or ")" in label for label in last)

@@ -14,7 +14,7 @@ from elmo_plugin.importers.tables import is_binary_table, read_table
 from elmo_plugin.importers.tag_encodings import (
     CHOICES,
     PLAIN,
-    find_kind,
+    kind_without_letters,
     outside_tag,
     to_bio,
     with_usual_outside,
@@ -59,13 +59,13 @@ class TagImporter(TaskImporter[TaggedSentence]):
         options: ImportOptions,
         report: Report,
     ) -> Iterable[TaggedSentence]:
-        """Returns the sentences with the tags that are written, by default as they are."""
+        """Returns the sentences with the tags that are to be written. By default, none changes."""
         return sentences
 
     def _sentences(
         self, file: str, options: ImportOptions, report: Report
     ) -> Iterator[TaggedSentence]:
-        """Yields the sentences of a file as its form has them."""
+        """Yields the sentences of a file, with the tags that stand there."""
         texts_beside_entities = texts_of_brat(file)
         if texts_beside_entities:
             for text in texts_beside_entities:
@@ -120,14 +120,15 @@ class NerImporter(TagImporter):
         encoding = options.tag_encoding
         sentences = with_usual_outside(sentences)
         tags = [tag for sentence in sentences for tag in sentence.tags]
+        # If all entities were in sentences that are left out, this is no data set without any.
         if set(tags) == {"O"} and report.left_out:
             raise ConfigurationError(
                 f"{file}: no sentence with entities can be used: {report.reasons()}"
             )
         if encoding is None:
-            encoding = find_kind(tags)
+            encoding = kind_without_letters(tags)
         if encoding == PLAIN:
-            raise _no_entities(file, tags)
+            raise _no_entities_error(file, tags)
         converted, found = to_bio(file, sentences, encoding)
         report.took(f"the tags are {found}")
         return converted
@@ -137,12 +138,13 @@ class NerImporter(TagImporter):
         return entity_types(example.tags)
 
 
-def _no_entities(file: str, tags: Sequence[str]) -> ConfigurationError:
+def _no_entities_error(file: str, tags: Sequence[str]) -> ConfigurationError:
     """Returns the error that tags mark no entities, with the options that may help."""
     shown = ", ".join(sorted(set(tags))[:_MOST_TAGS])
     outside = outside_tag(tags)
     hint = ""
-    # O needs no hint, and a frequent tag in capitals, such as NOUN, is a part of speech.
+    # O needs no hint. A frequent tag in capitals, such as NOUN, is a part of speech, and would be
+    # a wrong one.
     if not outside.isupper():
         hint = f", and {outside!r} as no entity"
     return ConfigurationError(

@@ -10,6 +10,7 @@ from elmo_plugin.importers.report import Report
 _PLACES = {"start", "end", "start_offset", "end_offset", "begin", "offset"}
 """Keys of objects that mark a part of a text: their labels are not the text's."""
 _CHOICES = {"choices"}
+"""The only key of an object that Label Studio writes for several choices."""
 
 
 def flat_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -25,7 +26,7 @@ def flat_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat_values(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yields the name and the value of each field in a value."""
+    """Yields the full name and the value of each field within the field `name`, or of itself."""
     if isinstance(value, Mapping) and value.keys() == _CHOICES:
         yield name, value["choices"]
     elif isinstance(value, Mapping) and not _are_categories(value):
@@ -57,7 +58,7 @@ def _keys(items: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def rows_in_object(record: Record, report: Report) -> list[Record]:
-    """Returns the rows of a table that is one object, or else the object."""
+    """Returns the records that the only object of a file holds, or else the object itself."""
     if _has_columns(record.fields):
         report.took("a list for each column")
         rows = list(_rows_of_columns(record.fields))
@@ -70,7 +71,7 @@ def rows_in_object(record: Record, report: Report) -> list[Record]:
 
 
 def _has_columns(fields: Mapping[str, Any]) -> bool:
-    """Returns whether all fields are lists of one length: the columns of a table."""
+    """Returns whether fields are the columns of a table: lists of the same length, not empty."""
     columns = list(fields.values())
     if len(columns) < 2 or not all(isinstance(column, list) for column in columns):
         return False
@@ -78,7 +79,7 @@ def _has_columns(fields: Mapping[str, Any]) -> bool:
 
 
 def _has_rows(fields: Mapping[str, Any]) -> bool:
-    """Returns whether all fields are objects with the same keys: rows by their names."""
+    """Returns whether fields are the rows of a table: objects with the same keys."""
     rows = list(fields.values())
     if len(rows) < 2 or not all(isinstance(row, dict) and row for row in rows):
         return False

@@ -44,7 +44,7 @@ _USUAL = {
     ),
     LABEL: LABEL_NAMES,
 }
-_NUMBERED = {"0", "1", "2"}  # three labels, in one order or another
+_NUMBERED = {"0", "1", "2"}  # three relations, in another order in each data set
 _LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}  # of ANLI
 
 
@@ -77,6 +77,7 @@ class PairImporter(TaskImporter[Pair]):
                 pairs.append(_pair_of(record, fields, options))
             except Unusable as error:
                 report.leave_out(error.reason, record.place)
+        # Only if all labels are such letters, for "n" and "c" may be other labels elsewhere.
         if {pair.label for pair in pairs} <= _LETTERS.keys():
             pairs = [pair._replace(label=_LETTERS[pair.label]) for pair in pairs]
         yield from pairs

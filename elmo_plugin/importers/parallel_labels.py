@@ -16,7 +16,10 @@ _TEXT = re.compile(r"text(s?)(?=\.|$)")
 
 
 def labels_beside(file: str) -> str | None:
-    """Returns the file with the labels of texts: `train_labels.txt` for `train_text.txt`."""
+    """
+    Returns the file with the labels of a file of texts, such as `train_labels.txt` beside
+    `train_text.txt`, or `None`.
+    """
     path = Path(file)
     names = [_TEXT.sub("labels", path.name), _TEXT.sub("label", path.name)]
     if path.name in _LABELS_OF_SEQUENCES:

@@ -9,11 +9,13 @@ from elmo_plugin.importers.tagged_sentence import TaggedSentence
 
 
 def other_file(file: str) -> str | None:
-    """Returns the file of tags beside a file of words, or `None`."""
+    """Returns the file of tags beside a file of words, such as seq.out beside seq.in, or `None`."""
     if not file.endswith(".in"):
         return None
     other = file.removesuffix("in") + "out"
-    return other if Path(other).exists() else None
+    if Path(other).exists():
+        return other
+    return None
 
 
 def parallel_sentences(

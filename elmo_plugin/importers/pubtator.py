@@ -28,7 +28,10 @@ def is_pubtator(lines: Sequence[str]) -> bool:
 def pubtator_sentences(
     lines: Sequence[str], tokenizer: RawTextTokenizer, report: Report
 ) -> Iterator[TaggedSentence]:
-    """Yields the title and the abstract of each document, each as a sentence."""
+    """
+    Yields the title and the abstract of each document, each as a sentence, with entities in BIO.
+    Raises `ConfigurationError`, naming the file, for a place of too many digits.
+    """
     for document in _documents(lines):
         name = ""
         texts: list[str] = []
@@ -47,7 +50,7 @@ def pubtator_sentences(
                 kind = "_".join(entity["kind"].split())
                 start = int(entity["start"])
                 entities.append(Entity(start, int(entity["end"]), kind, entity["text"]))
-        joined = "\n".join(texts)
+        joined = "\n".join(texts)  # places count one character between title and abstract
         yield from sentences_of_document(name, joined, entities, tokenizer, report)
 
 

@@ -13,21 +13,29 @@ _BEGINNING = re.compile(r"(?:\s|#.*\n)*(?:\w+ *= *)?\[\s*[(\[]\s*[\"']")
 
 
 def is_python(text: str) -> bool:
-    """Returns whether a text begins with a list of tuples with a text each, maybe under a name."""
+    """Returns whether a text begins with a list of tuples or lists, each with a text in front."""
     return _BEGINNING.match(text) is not None
 
 
 def read_examples(file: str, text: str) -> Iterator[Record]:
     """
-    Yields the examples of such a list, which is parsed as data. Raises `ConfigurationError`, naming
-    the file, if it is another program.
+    Yields the examples of the list with which a program begins. The program is parsed as data and
+    not run. Raises `ConfigurationError`, naming the file, if it is none of this kind.
     """
     try:
         statements = ast.parse(text).body
         examples = ast.literal_eval(statements[0].value)  # type: ignore[attr-defined]
-    except (SyntaxError, ValueError, AttributeError) as error:
+        content = json.dumps(examples)
+    except (
+        SyntaxError,
+        ValueError,
+        AttributeError,  # the first statement is without a value
+        TypeError,  # sets and bytes are not of JSON
+        RecursionError,
+        MemoryError,
+    ) as error:
         raise ConfigurationError(
             f'{file}: expected a list such as [("Ada left.", {{"entities": [(0, 3, "PER")]}})] '
             f"and nothing else, got other Python ({error})"
         ) from None
-    yield from read_objects(file, json.dumps(examples))
+    yield from read_objects(file, content)

@@ -30,8 +30,11 @@ def is_rasa_yaml(text: str) -> bool:
 
 
 def records_of_markdown(file: str, text: str) -> Iterator[Record]:
-    """Yields the text of each example, and its entities by their characters."""
-    kind = ""
+    """
+    Yields the text of each example of an intent, and its entities by their characters. Examples of
+    other kinds, such as synonyms, are left out.
+    """
+    kind = ""  # of the examples below the last heading
     for number, line in enumerate(text.split("\n"), start=1):
         heading = _HEADING.match(line)
         if heading is not None:
@@ -50,7 +53,9 @@ def records_of_yaml(file: str, text: str) -> Iterator[Record]:
         content: Any = srsly.yaml_loads(text)
     except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"{file}: not YAML that can be read ({error})") from None
-    parts = content.get("nlu") if isinstance(content, dict) else content
+    parts = content
+    if isinstance(content, dict):
+        parts = content.get("nlu")
     if parts is None:
         return
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
@@ -80,11 +85,17 @@ def _examples(examples: Any) -> Iterator[str]:
     for example in examples:
         if isinstance(example, dict) and isinstance(example.get("text"), str):
             item = _ITEM.fullmatch(example["text"].strip("\n"))
-            yield example["text"].strip() if item is None else item["text"]
+            if item is None:
+                yield example["text"].strip()
+            else:  # a list of one item, as in texts
+                yield item["text"]
 
 
 def _fields(example: str, place: str) -> dict[str, Any]:
-    """Returns the text of an example without its marks, and the entities that they enclose."""
+    """
+    Returns the text of an example without the marks of its entities, as `text`, and the entities by
+    their characters in it, as `spans`.
+    """
     text = ""
     entities = []
     end_of_last = 0

@@ -14,7 +14,10 @@ _KEY_AND_VALUE = re.compile(r"# *\S+ +=( |$)")  # as "# text = It rained."
 
 
 def without_comments(rows: Rows) -> Rows:
-    """Leaves out comments. They separate sentences only if nothing else does."""
+    """
+    Leaves out comments, except a header that begins with "#". If blank lines separate no sentences,
+    comments do: `None` takes their places.
+    """
     words = [row for row in rows if row is not None and not _has_hash(row)]
     if not words:
         return rows
@@ -27,8 +30,8 @@ def without_comments(rows: Rows) -> Rows:
         if row is None or not _has_hash(row):
             kept.append(row)
             continue
-        is_title = number < first and known_header(row.fields) != []
-        if is_title or _is_word(row.fields, values):
+        is_header = number < first and known_header(row.fields) != []
+        if is_header or _is_word(row.fields, values):
             kept.append(row)
         elif not has_blank_lines:
             kept.append(None)
@@ -42,7 +45,7 @@ def _has_hash(row: Row) -> bool:
 
 def _values_of_columns(words: Sequence[Row]) -> list[set[str]]:
     """Returns the values of each column in the rows that are as long as the last one."""
-    width = len(words[-1].fields)
+    width = len(words[-1].fields)  # titles may stand above the words, but nothing below them
     values: list[set[str]] = [set() for _ in range(width)]
     for row in words:
         if len(row.fields) == width:
@@ -53,7 +56,8 @@ def _values_of_columns(words: Sequence[Row]) -> list[set[str]]:
 
 def _is_word(fields: Sequence[str], values: Sequence[set[str]]) -> bool:
     """
-    Returns whether a row that begins with "#" ends in a tag, or has what others have in a column.
+    Returns whether a row that begins with "#" is a word: it ends in a tag, or has, in some column,
+    one of the `values` that words have there.
     """
     if len(fields) != len(values) or " " in fields[0]:
         return False

@@ -10,7 +10,7 @@ from elmo_plugin.importers.tag_encodings import OUTSIDE_MARKS
 from elmo_plugin.tasks.spans import parse_tag
 
 _SENTENCE_AND_WORD = re.compile(r"(\d+)[-.](\d+)")  # as "3-1"
-_FEWEST_WORDS = 3  # of the longest sentence, by the numbers of its words
+_FEWEST_WORDS = 3  # of the longest sentence; a column of 0 and 1 may be anything
 
 Block = list[Row]
 """Rows between two blank ones."""
@@ -18,8 +18,9 @@ Block = list[Row]
 
 def find_sentence_columns(names: Sequence[str], blocks: Sequence[Block]) -> dict[int, list[str]]:
     """
-    Returns the columns that change where a sentence begins, and for each a mark for every row, the
-    same within a sentence: the column of the sentence, and the columns of its document.
+    Returns the columns that change at each sentence's beginning, and for each of them a mark for
+    every row, the same within a sentence. These are a column that tells sentences apart, and the
+    columns that name documents. Returns nothing if blank rows alone separate sentences.
     """
     rows = [row for block in blocks for row in block]
     if not rows:
@@ -35,9 +36,10 @@ def find_sentence_columns(names: Sequence[str], blocks: Sequence[Block]) -> dict
     for number, values in enumerate(columns):
         marks = _sentences_of_places(values)
         if not marks and len(columns) > 2:
-            marks = _texts_of_sentences(values, columns) or _numbers_that_begin_again(values)
+            marks = _texts_of_sentences(values, columns) or _sentences_of_word_numbers(values)
         if marks:
             return {number: marks}
+    # If nothing else separates sentences, names in the first column may.
     if len(columns) > 2 and len(blocks) == 1 and not any(_is_tag(value) for value in columns[0]):
         return _columns_of_documents(columns[:1])
     return {}
@@ -47,8 +49,8 @@ def _find_numbered_sentences(
     columns: Sequence[Sequence[str]], blocks: Sequence[Block]
 ) -> dict[int, list[str]]:
     """
-    Returns the columns that number the sentences, and the columns of their documents, as
-    `find_sentence_columns` does. Several may, such as the numbers of paragraphs and of sentences.
+    Returns the columns that number sentences, and the columns of their documents, each with a mark
+    for every row. Several may number them, such as the numbers of paragraphs and of sentences.
     """
     begins_block = []  # for each row
     for block in blocks:
@@ -114,27 +116,27 @@ def _columns_of_documents(columns: Sequence[Sequence[str]]) -> dict[int, list[st
 
 
 def _numbers_of_sentences(
-    values: Sequence[str], begins: Sequence[bool], before: Collection[Sequence[str]]
+    values: Sequence[str], begins_block: Sequence[bool], documents: Collection[Sequence[str]]
 ) -> list[str]:
     """
-    Returns the number of the sentence of each row, or nothing if these are others. A number stands
-    in the first row of its sentence or in all, and rises, until a document begins: after a blank
-    row, or with a new name of a document `before` it. Sentences have two words in the mean.
-
-    Where blank rows end sentences too, it never skips a number between them.
+    Returns the number of the sentence of each row, or an empty list if the values are something
+    else. A sentence's number stands in its first row or in all of its rows. Numbers rise within a
+    document, and if blank rows separate sentences too, they rise by one between these. A document
+    begins behind a blank row, or with a new name in a column of the `documents`.
     """
     filled = _fill_down(values)
     if not all(is_numbered(value) for value in filled):
         return []
-    if 2 * (_count_changes(filled) + 1) > len(filled):
+    num_sentences = _count_changes(filled) + 1
+    if 2 * num_sentences > len(filled):  # on average, a sentence has at least two words
         return []
     numbers = [_number_in(value) for value in filled]
-    has_blank_rows = sum(begins) > 1
+    has_blank_rows = sum(begins_block) > 1
     for row in range(1, len(numbers)):
         step = numbers[row] - numbers[row - 1]
-        begins_document = any(column[row] != column[row - 1] for column in before)
-        if begins[row] or (begins_document and numbers[row] == numbers[0]):
-            continue
+        begins_document = any(names[row] != names[row - 1] for names in documents)
+        if begins_block[row] or (begins_document and numbers[row] == numbers[0]):
+            continue  # numbers may begin again
         if step < 0 or (has_blank_rows and step > 1):
             return []
     return filled
@@ -152,21 +154,23 @@ def _number_in(value: str) -> int:
 
 def _sentences_of_places(values: Sequence[str]) -> list[str]:
     """
-    Returns the numbers of sentences if these are a sentence and a word each, such as 1-1, 1-2, 2-1.
+    Returns the number of each row's sentence if the values are the numbers of a sentence and of a
+    word in it, such as 1-1, 1-2, 2-1; else an empty list.
     """
     places = [_SENTENCE_AND_WORD.fullmatch(value) for value in values]
     first = places[0]
     if first is None:
         return []
+    first_word = int(first[2])  # 0 or 1
     marks = []
     last = ""
-    expected = 0
+    expected = first_word
     for place in places:
         if place is None:
             return []
         sentence, word = place.groups()
         if sentence != last:
-            expected = int(first[2])
+            expected = first_word
         if int(word) != expected:
             return []
         expected += 1
@@ -176,7 +180,10 @@ def _sentences_of_places(values: Sequence[str]) -> list[str]:
 
 
 def _texts_of_sentences(values: Sequence[str], columns: Sequence[Sequence[str]]) -> list[str]:
-    """Returns the text of each row's sentence if the fields of another column are in it."""
+    """
+    Returns the text of each row's sentence if the values are such texts, in which the words of
+    another column occur; else an empty list.
+    """
     texts = _fill_down(values)
     if not any(" " in text for text in texts):
         return []
@@ -187,8 +194,11 @@ def _texts_of_sentences(values: Sequence[str], columns: Sequence[Sequence[str]])
     return []
 
 
-def _numbers_that_begin_again(values: Sequence[str]) -> list[str]:
-    """Returns a mark for each sentence if these are the numbers of words in their sentences."""
+def _sentences_of_word_numbers(values: Sequence[str]) -> list[str]:
+    """
+    Returns a mark of each row's sentence if the values count the words of sentences, such as 1, 2,
+    3, 1, 2; else an empty list.
+    """
     if not all(value.isdecimal() for value in values):
         return []
     numbers = [int(value) for value in values]

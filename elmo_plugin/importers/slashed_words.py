@@ -9,7 +9,10 @@ _FEWEST_WORDS = 2  # of a line, in the mean
 
 
 def find_mark(lines: Sequence[str]) -> str | None:
-    """Returns the mark between word and tag if every word of all lines has one."""
+    """
+    Returns the mark that every word of all lines has between itself and its tag, or `None`. Lines
+    of single words are no sentences.
+    """
     filled = [line.split() for line in lines if line.strip()]
     words = [word for line in filled for word in line]
     if not filled or len(words) < _FEWEST_WORDS * len(filled):
@@ -31,10 +34,10 @@ def slashed_sentences(lines: Sequence[str], mark: str) -> Iterator[TaggedSentenc
     Yields the sentences of lines such as `The/DT dog/NN sleeps/VBZ`. If each word has several tags,
     as in `Rome|NNP|B-LOC`, the last one counts.
     """
-    lengths = {len(item.split(mark)) for line in lines for item in line.split()}
-    most_marks = 1
-    if len(lengths) == 1:
-        most_marks = lengths.pop() - 1
+    numbers_of_marks = {item.count(mark) for line in lines for item in line.split()}
+    most_marks = 1  # a mark further left, as in 1/2/CD, is part of the word
+    if len(numbers_of_marks) == 1:
+        most_marks = numbers_of_marks.pop()
     for number, line in enumerate(lines, start=1):
         words = []
         tags = []

@@ -1,5 +1,6 @@
 """Documents of spaCy: the `.spacy` files of spaCy 3, and the JSON by which spaCy 2 was trained."""
 
+import json
 from collections.abc import Iterator
 
 from allennlp.common.checks import ConfigurationError
@@ -35,16 +36,28 @@ def sentences_of_doc_bin(file: str, prefer_entities: bool) -> Iterator[TaggedSen
         yield from _sentences(doc, f"document {number}", prefer_entities)
 
 
-def sentences_of_training_json(text: str, prefer_entities: bool) -> Iterator[TaggedSentence]:
-    """Yields the sentences of the JSON by which spaCy 2 was trained."""
-    for number, doc in enumerate(json_to_docs(text), start=1):
+def sentences_of_training_json(
+    file: str, text: str, prefer_entities: bool
+) -> Iterator[TaggedSentence]:
+    """
+    Yields the sentences of the JSON by which spaCy 2 was trained. Raises `ConfigurationError`,
+    naming the file, if it is malformed.
+    """
+    try:
+        json.loads(text)  # spaCy would silently skip a document that is cut off
+        docs = list(json_to_docs(text))
+    except Exception as error:  # of many kinds
+        raise ConfigurationError(
+            f"{file}: not JSON by which spaCy 2 was trained ({error})"
+        ) from None
+    for number, doc in enumerate(docs, start=1):
         yield from _sentences(doc, f"document {number}", prefer_entities)
 
 
 def _sentences(doc: Doc, place: str, prefer_entities: bool) -> Iterator[TaggedSentence]:
     """
-    Yields the sentences of a document, or all of it if it has none, with its entities in BIO, or
-    else with its parts of speech.
+    Yields the sentences of a document, or all of it if it is not split into sentences. Their tags
+    are entities in BIO, or parts of speech if the document has them and entities are not preferred.
     """
     spans = [doc[:]]
     if doc.has_annotation("SENT_START"):

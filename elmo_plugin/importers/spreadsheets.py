@@ -15,8 +15,8 @@ _MIDNIGHT = " 00:00:00$"  # that pandas writes behind a date
 
 def read_spreadsheet(file: str, report: Report) -> pandas.DataFrame:
     """
-    Returns the rows of the largest sheet, and of those that have the same header. The report names
-    the sheets that are left out.
+    Returns the rows of the largest sheet, and of the sheets with the same header, below each other
+    with one header. The report names the sheets that are left out.
 
     Raises `ConfigurationError`, naming the file, if it cannot be read, or all sheets are empty.
     """
@@ -49,11 +49,13 @@ def read_spreadsheet(file: str, report: Report) -> pandas.DataFrame:
 
 
 def _read_sheets(file: str) -> dict[str, pandas.DataFrame]:
-    """Returns the sheets that have something in them by their names."""
+    """Returns the sheets that are not empty by their names."""
     content = io.BytesIO(read_content(file))
     try:
         with pandas.ExcelFile(
-            content, engine="openpyxl", engine_kwargs={"read_only": False}
+            content,
+            engine="openpyxl",
+            engine_kwargs={"read_only": False},  # for merged cells
         ) as book:
             sheets = {}
             for name in book.sheet_names:
@@ -77,8 +79,8 @@ def _read_sheets(file: str) -> dict[str, pandas.DataFrame]:
 
 def _fill_merged_cells(frame: pandas.DataFrame, sheet: Any) -> None:
     """
-    Writes what merged cells of one column say into each of their rows: the number of a sentence, or
-    the tag of an entity of several words. It goes on with I- after B-.
+    Writes the value of cells that are merged within a column into each of their rows: the number of
+    a sentence, or the tag of an entity. A tag with B- has I- in the rows below its first.
     """
     num_rows, num_columns = frame.shape
     for cells in sheet.merged_cells.ranges:

@@ -74,7 +74,7 @@ def _look_alike(names: Sequence[str]) -> bool:
 
 
 def _is_unlike_numbers(name: str, column: Sequence[str]) -> bool:
-    """Returns whether a name has letters only, and its column has several numbers, or dates."""
+    """Returns whether a name is without digits, and its column has several numbers or dates."""
     values = [value for value in column if value]
     if len(values) < 2 or not name or any(letter.isdecimal() for letter in name):
         return False
@@ -110,7 +110,7 @@ def _has_more_words(text: str, name: str) -> bool:
 
 
 def may_be_labels(values: Sequence[str]) -> bool:
-    """Returns whether values are short, and there are few different ones."""
+    """Returns whether values are short, and each is repeated on average, as labels are."""
     texts = [value for value in values if value]
     if not texts or max(map(len, texts)) > _SHORT:
         return False

@@ -9,7 +9,7 @@ import pandas
 from allennlp.common.checks import ConfigurationError
 
 NAMES_OF_SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
-_FIRST_ROWS = 50
+_FIRST_ROWS = 50  # that show the separator
 _QUOTED = re.compile('"[^"]*"')
 _MOST_COLUMNS = 1000
 _NEEDS_QUOTES = re.compile('[",\n]')  # a field that a spreadsheet saves in quotation marks
@@ -17,8 +17,9 @@ _NEEDS_QUOTES = re.compile('[",\n]')  # a field that a spreadsheet saves in quot
 
 def find_separator(text: str) -> str:
     """
-    Returns the separator that stands as often in each of the first rows of a text, or else the one
-    with which pandas finds most columns in them. Commas may stand so by chance.
+    Returns the separator that all of the first rows of a text have equally often, or else the one
+    with which pandas finds most columns in them. Commas count only for pandas, because rows of
+    texts may have equally many by chance.
     """
     first_rows = text.split("\n")[:_FIRST_ROWS]
     for separator in NAMES_OF_SEPARATORS:
@@ -40,21 +41,25 @@ def find_separator(text: str) -> str:
 
 
 def _is_regular(separator: str, rows: Sequence[str]) -> bool:
-    """Returns whether several rows have a separator, all as often, outside of quotation marks."""
+    """
+    Returns whether there are several rows, and all have the separator equally often, not counting
+    those between quotation marks.
+    """
     counts = [_QUOTED.sub("", row).count(separator) for row in rows if row.strip()]
     return len(counts) > 1 and len(set(counts)) == 1 and counts[0] > 0
 
 
 def parse_table(file: str, text: str, separator: str) -> pandas.DataFrame:
     """
-    Returns the rows of a text, the first one among them. Fields that a row lacks are missing in it.
+    Returns the rows of a text, with the first one among them even if it is a header. A row with
+    fewer fields than others has NaN in place of those that it lacks.
 
     Raises `ConfigurationError`, naming the file and the option, if they cannot be parsed.
     """
     quote = '"'
     if any(_is_in_apostrophes(line) for line in text.split("\n", 2)[:2]):
         quote = "'"
-    quoting = csv.QUOTE_NONE
+    quoting = csv.QUOTE_NONE  # quotation marks are part of the text
     if has_quoted_fields(text, separator, quote):
         quoting = csv.QUOTE_MINIMAL
     most_fields = max(line.count(separator) for line in text.split("\n")) + 1
@@ -63,7 +68,7 @@ def parse_table(file: str, text: str, separator: str) -> pandas.DataFrame:
             io.StringIO(text),
             sep=separator,
             header=None,
-            names=range(min(most_fields, _MOST_COLUMNS)),
+            names=range(min(most_fields, _MOST_COLUMNS)),  # or the first row would limit the others
             dtype=str,
             keep_default_na=False,
             quoting=quoting,
@@ -80,12 +85,12 @@ def parse_table(file: str, text: str, separator: str) -> pandas.DataFrame:
 
 
 def usual_width(frame: pandas.DataFrame) -> int:
-    """Returns the number of fields that most rows have."""
-    counts = frame.notna().sum(axis=1)
-    counts = counts[counts > 0]
-    if not len(counts):
+    """Returns the number of fields that most rows have, or 0 without any row."""
+    fields_per_row = frame.notna().sum(axis=1)
+    fields_per_row = fields_per_row[fields_per_row > 0]
+    if not len(fields_per_row):
         return 0
-    return int(counts.mode().iloc[0])
+    return int(fields_per_row.mode().iloc[0])
 
 
 def has_quoted_fields(text: str, separator: str, quote: str = '"') -> bool:
@@ -97,7 +102,7 @@ def has_quoted_fields(text: str, separator: str, quote: str = '"') -> bool:
     mark = re.escape(quote)
     inner = f"[^{mark}]"
     if separator == "\t":
-        inner = f"[^{mark}\t]"
+        inner = f"[^{mark}\t]"  # fields with tabs in them are rarer than lone marks
     begin = f"(?:^|{between}) *{mark}"
     whole = re.compile(f"{begin}((?:{inner}|{mark}{mark})*){mark}(?= *(?:{between}|$))", re.M)
     fields = [field for field in whole.findall(text) if field]
@@ -109,13 +114,17 @@ def has_quoted_fields(text: str, separator: str, quote: str = '"') -> bool:
             return False
     if separator != "\t" or text.startswith(quote):
         return True
+    # Between tabs, a mark that begins a field without ending it is part of the text.
     if re.search(begin, whole.sub("", text), re.M):
         return False
     return all(_NEEDS_QUOTES.search(field) for field in fields)
 
 
 def _may_be_lone_marks(text: str, separator: str, quote: str) -> bool:
-    """Returns whether all lines have equal columns, and one an odd number of quotation marks."""
+    """
+    Returns whether some quotation marks may be words, and enclose nothing: all lines have equally
+    many columns as they stand, and one has an odd number of marks.
+    """
     lines = [line for line in text.split("\n") if line.strip()]
     numbers = {line.count(separator) for line in lines}
     if len(numbers) > 1:

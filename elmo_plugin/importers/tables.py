@@ -78,17 +78,20 @@ def read_table(file: str, options: ImportOptions, report: Report) -> Table:
     """
     name = file.lower()
     if name.endswith(SPREADSHEETS):
-        return _of_frame(file, read_spreadsheet(file, report), report)
+        return _table_of_frame(file, read_spreadsheet(file, report), report)
     if name.endswith(COLUMNAR):
-        return _of_frame(file, read_columnar(file), report)
+        return _table_of_frame(file, read_columnar(file), report)
     return read_text_table(file, read_text(file, options, report), options, report)
 
 
 def read_text_table(file: str, text: str, options: ImportOptions, report: Report) -> Table:
-    """Reads a table of text, as `read_table` describes it."""
+    """
+    Reads a table from the text of a file, split at the `separator` of the options, at the one that
+    the file's name or first line declares, or else at the one that fits best.
+    """
     if not text.strip():
         raise ConfigurationError(f"{file}: no rows in this file")
-    separator = options.separator or _separator_in_name(file)
+    separator = options.separator or separator_in_name(file)
     declared = _DECLARATION.match(text)
     if declared:
         text = text[declared.end() :]
@@ -96,18 +99,21 @@ def read_text_table(file: str, text: str, options: ImportOptions, report: Report
     separator = separator or find_separator(text)
     name = NAMES_OF_SEPARATORS.get(separator, repr(separator))
     report.took(f"a table separated by {name}")
-    return _of_frame(file, parse_table(file, text, separator), report)
+    return _table_of_frame(file, parse_table(file, text, separator), report)
 
 
-def _separator_in_name(file: str) -> str | None:
+def separator_in_name(file: str) -> str | None:
     """Returns a tab if the name of a file says that tabs separate its columns."""
     if suffix_of(file) in (".tsv", ".tab"):
         return "\t"
     return None
 
 
-def _of_frame(file: str, frame: pandas.DataFrame, report: Report) -> Table:
-    """Returns the rows of the usual length, and the blank ones, with their places."""
+def _table_of_frame(file: str, frame: pandas.DataFrame, report: Report) -> Table:
+    """
+    Returns the table of the rows that pandas has parsed. Rows of an unusual length are left out
+    and reported. Raises `ConfigurationError` if all rows are blank.
+    """
     width = usual_width(frame)
     rows = []
     line = 1
@@ -118,7 +124,7 @@ def _of_frame(file: str, frame: pandas.DataFrame, report: Report) -> Table:
         # A field in quotation marks may have line ends in it.
         line += 1 + sum(field.count("\n") for field in fields)
         if row.is_blank:
-            row = row._replace(fields=("",) * width)
+            row = row._replace(fields=("",) * width)  # a blank row may be shorter than others
         if len(row.fields) == width:
             rows.append(row)
         else:

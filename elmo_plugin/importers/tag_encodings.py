@@ -42,18 +42,24 @@ def with_usual_outside(sentences: Sequence[TaggedSentence]) -> list[TaggedSenten
 
 
 def outside_tag(tags: Sequence[str]) -> str:
-    """Returns the tag of words in no entity among types without a letter: O, or the most usual."""
+    """
+    Returns the tag of the words in no entity, if the others have types without a letter: O, or
+    instead of it a tag that more than half of the words have, such as `none`.
+    """
     counts = Counter(tags)
     most_usual, number = counts.most_common(1)[0]
-    if "O" in counts or len(counts) == 1 or 2 * number <= len(tags):
+    if "O" in counts or 2 * number <= len(tags):
         return "O"
+    if len(counts) == 1:
+        return "O"  # all words are in entities of the only type
     return most_usual
 
 
-def find_kind(tags: Sequence[str]) -> str | None:
+def kind_without_letters(tags: Sequence[str]) -> str | None:
     """
-    Returns `IO` for the types of entities without a letter, `PLAIN` for tags that mark none, and
-    `None` for tags with letters, or in doubt. Of words with types, many are O.
+    Returns which tags without a letter such as B or I these are: `IO` if they are types of entities
+    and O, and `PLAIN` if they mark no entities, as parts of speech do, with few or none that are O.
+    Returns `None` for tags with letters, or if some may have one.
     """
     counts = Counter(tags)
     if parse_tags(counts.keys()) or looks_like_entities(tags):
@@ -78,7 +84,7 @@ def to_bio(
     values = {tag for sentence in sentences for tag in sentence.tags}
     if encoding == IO:
         outside = outside_tag([tag for sentence in sentences for tag in sentence.tags])
-        meanings = {value: EntityTag("I", "I", value) for value in values}
+        meanings = {value: EntityTag(letter="I", bioul="I", kind=value) for value in values}
         meanings[outside] = OUTSIDE
         found = IO
         if outside != "O":
@@ -100,12 +106,13 @@ def _meanings(
     file: str, sentences: Sequence[TaggedSentence], values: Set[str]
 ) -> dict[str, EntityTag]:
     """
-    Returns the meaning of each tag. Raises `ConfigurationError`, naming file and line, for the
-    first one that means nothing.
+    Returns the meaning of each tag, and of O. Raises `ConfigurationError`, naming file and line,
+    for the first tag that is not O, nor a letter and a type.
     """
     tags = parse_tags(values)
     if tags is not None:
         return tags | {"O": OUTSIDE}
+    # Some tags mean nothing, or are letters without a type beside others with one.
     for sentence in sentences:
         for place, value in zip(sentence.places, sentence.tags, strict=True):
             tag = parse_tag(value)
@@ -136,7 +143,7 @@ def _legal_encoding(
         return " or ".join(legal)
     if chosen in legal:
         return str(chosen)
-    if chosen is None:
+    if chosen is None:  # the error names the encoding that fits best
         letters = {tag.letter for tag in meanings.values()} - {"O"}
         with_letters = [name for name in ENCODINGS if letters <= set(ENCODINGS[name])]
         chosen = min(with_letters or list(ENCODINGS), key=lambda name: len(illegal[name]))

@@ -11,8 +11,8 @@ from elmo_plugin.importers.column_names import is_word_class
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
-from elmo_plugin.importers.tables import Row, Table, is_table_file
-from elmo_plugin.importers.tagged_json import words_and_tags
+from elmo_plugin.importers.tables import Row, Table, is_table_file, separator_in_name
+from elmo_plugin.importers.tagged_json import split_words_and_tags
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.importers.word_columns import WordColumns
 
@@ -22,11 +22,13 @@ _MOST_WORDS_OF_TYPE = 3
 
 
 def is_csv(file: str, lines: Sequence[str]) -> bool:
-    """Returns whether the name says that it is CSV, or a table of which some fields are lists."""
+    """
+    Returns whether the name of a file says that it is CSV, or a table between tabs in which some
+    fields are lists: both are read as tables, and other columns line by line.
+    """
     if not is_table_file(file):
         return False
-    is_tsv = ".tsv" in file.lower() or ".tab" in file.lower()
-    if not is_tsv:
+    if separator_in_name(file) != "\t":
         return True
     for line in lines[1:_FIRST_LINES]:
         if any(_BEGINNING_OF_LIST.match(field) for field in line.split("\t")):
@@ -35,7 +37,10 @@ def is_csv(file: str, lines: Sequence[str]) -> bool:
 
 
 def records_of_table(table: Table) -> list[Record]:
-    """Returns a record for each row if rows are whole sentences, or nothing if they are words."""
+    """
+    Returns a record for each row if rows are whole sentences, named by the first row, or an empty
+    list if rows are words.
+    """
     rows = [row for row in table.rows if not row.is_blank]
     if len(rows) < 2 or not _are_sentences(rows[1:]):
         return []
@@ -63,7 +68,7 @@ def _are_sentences(rows: Sequence[Row]) -> bool:
 def _has_tags_of_another(fields: Sequence[str], number: int) -> bool:
     """Returns whether a field has a tag for each word of another field."""
     for other, text in enumerate(fields):
-        if other != number and words_and_tags(text, fields[number]) is not None:
+        if other != number and split_words_and_tags(text, fields[number]) is not None:
             return True
     return False
 
@@ -72,8 +77,8 @@ def sentences_of_columns(
     columns: WordColumns, options: ImportOptions, report: Report, prefer_entities: bool
 ) -> Iterator[TaggedSentence]:
     """
-    Yields the sentences of columns, with their documents if there are several. An empty tag is O
-    where others are tags.
+    Yields the sentences of columns, with their documents if there are several. A word with an empty
+    tag gets the tag O.
     """
     if not columns.sentences:
         return
@@ -105,11 +110,14 @@ def sentences_of_columns(
 
 
 def _with_underscores(tag: str) -> str:
-    """Returns the type of an entity of several words, such as "natural person", as one."""
+    """
+    Returns a type of several words, such as "natural person", with underscores for spaces, because
+    a tag is written as one word. Other tags are returned unchanged.
+    """
     words = tag.split(" ")
     if len(words) > _MOST_WORDS_OF_TYPE or not all(word.isalpha() for word in words):
         return tag
-    if any(is_word_class(word) for word in words):  # two tags with a space between them
+    if any(is_word_class(word) for word in words):  # rather two tags with a space between them
         return tag
     return "_".join(words)
 
@@ -117,7 +125,7 @@ def _with_underscores(tag: str) -> str:
 def _find_columns(
     columns: WordColumns, options: ImportOptions, prefer_entities: bool
 ) -> tuple[int, int]:
-    """Returns the columns of the words and of the tags: the chosen ones, or those it finds."""
+    """Returns the column of the words, and of the tags: the chosen ones, or those found."""
     finder = ColumnFinder(columns)
     chosen_word = options.columns.get("word")
     chosen_tag = options.columns.get("tag")
@@ -137,7 +145,8 @@ def _find_columns(
 
 def check_rows(table: Table, report: Report) -> None:
     """Raises `ConfigurationError`, naming file and line, if a row of words was left out."""
-    for reason, places in report.left_out.items():  # the first one is enough for an error
+    if report.left_out:
+        reason, places = next(iter(report.left_out.items()))
         raise ConfigurationError(
             f"{table.file}, {places[0]}: a row {reason}; --separator names what separates them"
         )

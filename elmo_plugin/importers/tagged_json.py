@@ -37,7 +37,7 @@ _BETWEEN_TAGS = re.compile(r"[,\s]+")
 
 
 class Keys(NamedTuple):
-    """The keys of the words, or of the text, and of the tags or entities."""
+    """The key of a record's words, or of its text, and the key of its tags or entities."""
 
     words: str
     tags: str
@@ -53,39 +53,39 @@ def sentences_of_records(
     Yields the sentence of each record; those that cannot be used, or were rejected by an annotator,
     are left out. Texts become words by the tokenizer, and their entities tags in BIO.
 
-    Raises `ConfigurationError`, naming file and place, if no such keys are found, or if tags are
-    numbers without names.
+    Raises `ConfigurationError`, naming file and place, if the keys of words and tags are not found,
+    or if tags are numbers without names.
     """
-    all_records: list[Record] = []
+    sentence_records: list[Record] = []
     for record in records:
         if has_sentences(record):
-            all_records.extend(records_of_sentences(record))
+            sentence_records.extend(records_of_sentences(record))
         else:
-            all_records.append(_with_data_of_label_studio(record))
-    if not all_records:
+            sentence_records.append(_with_data_of_label_studio(record))
+    if not sentence_records:
         return
-    keys = find_keys(all_records, options)
+    keys = _find_keys(sentence_records, options)
     report.took(f"JSON: words or text in {keys.words!r}, tags or entities in {keys.tags!r}")
-    spans = _find_span_ends(all_records, keys, report)
-    for record in all_records:
+    span_ends = _find_span_ends(sentence_records, keys, report)
+    for record in sentence_records:
         if is_rejected(record.fields):
             report.leave_out("that an annotator rejected", record.place)
-        elif "data" in record.fields and record.fields.get("annotations") == []:
+        elif "data" in record.fields and record.fields.get("annotations") == []:  # Label Studio's
             report.leave_out("that nobody annotated", record.place)
         else:
             try:
-                if spans is None:
+                if span_ends is None:
                     yield _sentence(record, keys, options.labels, tokenizer)
                 else:
-                    yield _sentence_of_spans(record, keys, spans)
+                    yield _sentence_of_spans(record, keys, span_ends)
             except Unusable as error:
                 report.leave_out(error.reason, f"{record.place} ({error})")
 
 
 def _find_span_ends(records: Sequence[Record], keys: Keys, report: Report) -> SpanEnds | None:
     """
-    Returns whether entities end with their last word or before the next one, if they are given by
-    the numbers of words. Returns `None` for tags, for texts, and without any entity.
+    Returns which word the end of an entity counts, if all records give their entities by the
+    numbers of words. Returns `None` if they have tags, or entities by characters, or no entities.
     """
     sentences = []
     num_spans = 0
@@ -108,7 +108,8 @@ def _sentence_of_spans(record: Record, keys: Keys, ends: SpanEnds) -> TaggedSent
     """Returns the sentence of a record whose entities are given by the numbers of words."""
     words = list_in_cell(record.fields[keys.words])
     items = list_in_cell(record.fields.get(keys.tags)) or []
-    tags = tags_of_spans(words, spans_of(words, items) or [], ends)
+    spans = spans_of(words, items) or []  # never `None`: `ends` was found in the same records
+    tags = tags_of_spans(words, spans, ends)
     document = record.fields.get("document")
     if not isinstance(document, str):
         document = None
@@ -117,17 +118,17 @@ def _sentence_of_spans(record: Record, keys: Keys, ends: SpanEnds) -> TaggedSent
 
 
 def _with_data_of_label_studio(record: Record) -> Record:
-    """Returns a record with the fields of its `data` beside the others."""
+    """Returns a record with the fields of its `data`, such as the text, beside the others."""
     data = record.fields.get("data")
     if not isinstance(data, dict):
         return record
     return record._replace(fields=data | record.fields)
 
 
-def find_keys(records: Sequence[Record], options: ImportOptions) -> Keys:
+def _find_keys(records: Sequence[Record], options: ImportOptions) -> Keys:
     """
-    Returns the keys of words and tags, by what all records have. Raises `ConfigurationError`,
-    naming file, place and option, if one is missing.
+    Returns the keys of words and tags: the chosen ones, or those with usual names in any of the
+    records. Raises `ConfigurationError`, naming file, place and option, if one is missing.
     """
     known = _values_of_keys(records)
     words = options.columns.get("word") or _find_words(known)
@@ -138,8 +139,8 @@ def find_keys(records: Sequence[Record], options: ImportOptions) -> Keys:
     if is_text:
         names = (*_SPAN_NAMES, *_TAG_NAMES)
     tags = options.columns.get("tag") or _find_key(known, names)
-    if tags is None and is_text and len(records) > 1 and _may_lack_entities(records):
-        return Keys(words, "spans")  # Prodigy's key, though no record has entities
+    if tags is None and is_text and len(records) > 1 and _are_of_prodigy(records):
+        return Keys(words, "spans")  # Prodigy leaves it out of a record without entities
     if tags is None or tags not in known:
         raise _missing(records[0], known, "tag", tags, names[0])
     return Keys(words, tags)
@@ -156,7 +157,10 @@ def _values_of_keys(records: Sequence[Record]) -> dict[str, Any]:
 
 
 def _find_words(known: Mapping[str, Any]) -> str | None:
-    """Returns the key of a list of words, or else of a text."""
+    """
+    Returns the first usual key that has a list of words, or else the first that has a text; `None`
+    if no usual key has either.
+    """
     texts = []
     for name in _TEXT_NAMES:
         for key, value in known.items():
@@ -171,7 +175,7 @@ def _find_words(known: Mapping[str, Any]) -> str | None:
 
 
 def _find_key(known: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """Returns the key that has the first of these names."""
+    """Returns the key with the first of these names, or `None` if no key has such a name."""
     for name in names:
         for key in known:
             if key.lower() == name:
@@ -179,9 +183,9 @@ def _find_key(known: Mapping[str, Any], names: Sequence[str]) -> str | None:
     return None
 
 
-def _may_lack_entities(records: Sequence[Record]) -> bool:
-    """Returns whether records without entities are Prodigy's, which leaves out an empty key."""
-    return any("spans" in record.fields or "answer" in record.fields for record in records)
+def _are_of_prodigy(records: Sequence[Record]) -> bool:
+    """Returns whether some records have the answer of an annotator, as Prodigy stores it."""
+    return any("answer" in record.fields for record in records)
 
 
 def _missing(
@@ -204,12 +208,13 @@ def _sentence(
     """
     words = list_in_cell(record.fields.get(keys.words))
     tags = list_in_cell(record.fields.get(keys.tags))
-    pairs = words_and_tags(words, tags)
-    if pairs is not None:
-        words, tags = pairs
+    words_and_tags = split_words_and_tags(words, tags)
+    if words_and_tags is not None:
+        words, tags = words_and_tags
     if isinstance(words, str):
-        found = entities_of(tags or [])
-        return sentence_of_places(record.place, _words_of(record, words, tokenizer), words, found)
+        text = words
+        entities = entities_of(tags or [])
+        return sentence_of_places(record.place, _words_of(record, text, tokenizer), text, entities)
     if not is_list_of(words, str) or not isinstance(tags, list) or len(words) != len(tags):
         raise Unusable(
             "with lists that do not fit",
@@ -218,14 +223,16 @@ def _sentence(
         )
     if not words:
         raise Unusable("without a word", "the list is empty")
-    named = [_name_of_tag(record, tag, labels) for tag in tags]
-    return TaggedSentence([record.place] * len(words), [word.strip(" ") for word in words], named)
+    stripped_words = [word.strip(" ") for word in words]  # some tools keep the space beside a word
+    named_tags = [_name_of_tag(record, tag, labels) for tag in tags]
+    return TaggedSentence([record.place] * len(words), stripped_words, named_tags)
 
 
-def words_and_tags(text: Any, tags: Any) -> tuple[list[str], list[str]] | None:
+def split_words_and_tags(text: Any, tags: Any) -> tuple[list[str], list[str]] | None:
     """
-    Returns the words of a text, between spaces, and their tags, in a list or in a text of their
-    own; `None` if these are not as many tags of entities as words.
+    Splits a text at its spaces, such as "It rained", and its tags unless they are in a list: "O O"
+    or "O, O". Returns `None` if these are not as many tags of entities as words, or if there is
+    only one word, since a word and its tag are no sentence but a row of one.
     """
     if not isinstance(text, str):
         return None
@@ -240,26 +247,39 @@ def words_and_tags(text: Any, tags: Any) -> tuple[list[str], list[str]] | None:
 
 
 def _words_of(record: Record, text: str, tokenizer: RawTextTokenizer) -> list[Word]:
-    """Returns the words of a text: those that Prodigy or spaCy had split it into, or our own."""
+    """Returns the words of a text: the record's `tokens`, or else the tokenizer's words."""
     tokens = record.fields.get("tokens")
-    if not tokens or not is_list_of(tokens, dict):
-        return words_of_text(text, tokenizer)
+    if tokens and is_list_of(tokens, dict):
+        words = _words_of_tokens(tokens, text)
+        if words is not None:
+            return words
+    return words_of_text(text, tokenizer)
+
+
+def _words_of_tokens(tokens: Sequence[Mapping[str, Any]], text: str) -> list[Word] | None:
+    """
+    Returns the words of a text at the places of Prodigy's or spaCy's tokens. Returns `None` if
+    places are missing, or if the words are not the whole text.
+    """
     words = []
     for token in tokens:
         start = token.get("start")
         end = token.get("end")
         if type(start) is not int or type(end) is not int:
-            return words_of_text(text, tokenizer)
-        if text[start:end].strip():
+            return None
+        if text[start:end].strip():  # spaCy has tokens for line ends and double spaces
             words.append(Word(text[start:end], start, end))
     covered = "".join(word.text for word in words)
     if "".join(covered.split()) != "".join(text.split()):
-        return words_of_text(text, tokenizer)
+        return None
     return words
 
 
 def _name_of_tag(record: Record, tag: object, labels: Sequence[str]) -> str:
-    """Returns a tag as text: a number has its name in `labels`."""
+    """
+    Returns a tag as text: a number has its name in `labels`. Raises `ConfigurationError` if the
+    number lacks a name there, and `Unusable` for anything but a text or a number.
+    """
     if isinstance(tag, str):
         return tag.strip()
     if type(tag) is not int:

@@ -110,7 +110,7 @@ def _has_training_json(source: TaggedText) -> bool:
 
 
 def _read_training_json(source: TaggedText) -> Sentences:
-    return sentences_of_training_json(source.text, source.prefers_entities)
+    return sentences_of_training_json(source.file, source.text, source.prefers_entities)
 
 
 def _has_json(source: TaggedText) -> bool:

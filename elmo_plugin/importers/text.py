@@ -57,10 +57,10 @@ _NOT_TEXT = {
 def read_text(file: str, options: ImportOptions, report: Report) -> str:
     """
     Returns the text of a file, with lines that end in a line feed, without byte order marks at its
-    beginning. It is UTF-8, UTF-16 with its mark, or in the `encoding` of the options; else
-    charset-normalizer finds one, and the report says which.
+    beginning. Its encoding is the one that the options name, else UTF-8, UTF-16 or UTF-32 if its
+    bytes are legal or marked as such, and else a likely one, in which case the report says which.
 
-    Raises `ConfigurationError`, naming the file and the option, if it is in none of them.
+    Raises `ConfigurationError`, naming the file and the option, if the text cannot be decoded.
     """
     content = read_content(file)
     encoding = options.encoding or _known_encoding(file, content)
@@ -115,10 +115,14 @@ def read_content(file: str) -> bytes:
 
 
 def _known_encoding(file: str, content: bytes) -> str | None:
-    """Returns the encoding that the first bytes show, or UTF-8 if the content is legal in it."""
+    """
+    Returns the encoding that the first bytes mark, or UTF-8 if the content is legal in it, or
+    `None`. Raises `ConfigurationError` if the first bytes show that the file is not text.
+    """
     for magic, kind in _NOT_TEXT.items():
         if content.startswith(magic):
             raise ConfigurationError(f"{file}: expected text, got {kind}")
+    # UTF-32 comes first because its mark may begin as the mark of UTF-16.
     if content.startswith(_UTF_32):
         return "utf-32"
     if content.startswith(_UTF_16):
@@ -133,7 +137,7 @@ def _known_encoding(file: str, content: bytes) -> str | None:
 def _guess_encoding(file: str, content: bytes) -> str:
     """
     Returns the encoding of a text that is not UTF-8. Raises `ConfigurationError`, naming the file
-    and the option, if it may be in several, as letters such as ş and ž have the same byte.
+    and the option, if it may be in several: one byte is ş in some encodings, and ž in others.
     """
     encodings = latin_encodings(content) or _encodings_of_any_script(file, content)
     if len(encodings) > 1:
@@ -152,7 +156,9 @@ def _encodings_of_any_script(file: str, content: bytes) -> list[str]:
     if not _NOT_WESTERN.search(western):
         return [_WESTERN]
     matches = from_bytes(content, cp_isolation=_OTHER_ENCODINGS)
+    # A text that was decoded wrongly has symbols within words, as in "d³ugo".
     likely = [match for match in matches if not _SYMBOL_IN_WORD.search(str(match))]
     if not likely:
         raise ConfigurationError(f"{file}: not UTF-8 text; --encoding names another, as cp1252")
-    return [match.encoding for match in likely if match.chaos == likely[0].chaos]
+    least_chaos = likely[0].chaos  # charset-normalizer has sorted its matches
+    return [match.encoding for match in likely if match.chaos == least_chaos]

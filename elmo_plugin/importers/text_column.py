@@ -34,7 +34,8 @@ def read_text_column(file: str, chosen: str | None, report: Report) -> Iterator[
     rows = [row for row in table.rows if not row.is_blank]
     titles = rows[0].fields
     column = _chosen_column(table, titles, chosen)
-    if column is None and not _columns_of_texts(rows[1:] or rows):
+    rows_below_first = rows[1:] or rows  # the first row may be a header, if it is not the only one
+    if column is None and not _columns_of_texts(rows_below_first):
         yield from _sentences_of_words(table, report)
         return
     has_header = _has_header(rows, chosen)
@@ -45,7 +46,9 @@ def read_text_column(file: str, chosen: str | None, report: Report) -> Iterator[
     elif not _has_texts(rows, column):
         yield from _sentences_of_words(table, report, str(chosen or titles[column]))
         return
-    name = titles[column] if has_header else str(column)
+    name = str(column)
+    if has_header:
+        name = titles[column]
     report.took(f"the texts are in column {name!r}")
     for row in rows:
         yield TextRow(row.place, " ".join(row.fields[column].split()))
@@ -96,7 +99,7 @@ def _has_texts(rows: Sequence[Row], column: int) -> bool:
 
 
 def _find_column(file: str, titles: Sequence[str], rows: Sequence[Row]) -> int:
-    """Returns the only column with texts. Raises `ConfigurationError` if it is not the only one."""
+    """Returns the only column with texts. Raises `ConfigurationError` for none or several."""
     found = _columns_of_texts(rows)
     if len(found) != 1:
         listed = _listed([titles[column] for column in found] or titles)
@@ -110,7 +113,10 @@ def _find_column(file: str, titles: Sequence[str], rows: Sequence[Row]) -> int:
 def _sentences_of_words(
     table: Table, report: Report, chosen: str | None = None
 ) -> Iterator[TextRow]:
-    """Yields the sentences of a table with a word in each row."""
+    """
+    Yields the sentences of a table with a word in each row, in the column of the `chosen` name or
+    number, or else the one that is found.
+    """
     names: list[str] = []
     if chosen is not None:
         names.append(chosen)
@@ -124,6 +130,7 @@ def _sentences_of_words(
         column = finder.resolve(chosen, "word")
     report.took(f"a word in each row, in column {columns.name(column)!r}")
     for rows in columns.sentences:
+        # Spaces will separate words, so those within a word, as in 10 000, become underscores.
         words = ["_".join(row.fields[column].split()) for row in rows]
         yield TextRow(rows[0].place, " ".join(word for word in words if word))
 

@@ -21,9 +21,9 @@ def usable_sentences(
     file: str, sentences: Sequence[TaggedSentence], report: Report
 ) -> Iterator[TaggedSentence]:
     """
-    Yields the sentences with a text for each word. Raises `ConfigurationError`, naming file and
-    place, for words that are texts, tags of a whole sentence, words with two tags, and sentences
-    that are documents.
+    Yields the sentences, without words that are blank. Raises `ConfigurationError`, naming file and
+    place, if a word is a whole text, a tag belongs to a whole sentence, a word has several tags, or
+    a sentence is as long as a document.
     """
     _check_spaces(file, sentences)
     for sentence in sentences:
@@ -49,7 +49,10 @@ def usable_sentences(
 
 
 def _check_spaces(file: str, sentences: Sequence[TaggedSentence]) -> None:
-    """Raises `ConfigurationError` for the first text among the words, or if half have spaces."""
+    """
+    Raises `ConfigurationError` for the first word with many spaces, as in a text, or if more than
+    half of the words have a space.
+    """
     with_spaces = []
     num_words = 0
     for sentence in sentences:
@@ -90,7 +93,7 @@ def _without_blank_words(sentence: TaggedSentence, report: Report) -> TaggedSent
 
 
 def _check_word(where: str, word: str) -> None:
-    """Raises `ConfigurationError` for a text without spaces, such as a sentence in Chinese."""
+    """Raises `ConfigurationError` if a word is rather a text, in Chinese or Japanese characters."""
     if len(SEPARATE.findall(word)) > _MOST_CHARACTERS:
         raise _text_for_word(where, word)
 

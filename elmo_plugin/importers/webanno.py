@@ -42,8 +42,8 @@ def webanno_sentences(
     file: str, lines: Sequence[str], report: Report, column: str | None
 ) -> Iterator[TaggedSentence]:
     """
-    Yields the sentences, with entities in BIO. The `column` is the number of the entities' column,
-    from 0; `None` for the only one with labels, or the one of named entities.
+    Yields the sentences, with entities in BIO. Their `column` is chosen by its number, from 0, or
+    by its name; `None` means the only one with labels, or the one of named entities.
 
     Raises `ConfigurationError`, naming file and option, if there are several or none.
     """
@@ -54,7 +54,11 @@ def webanno_sentences(
             rows.append(_Row(f"line {number}", fields))
         elif _PART.fullmatch(fields[0]):
             report.took("annotations of parts of words are left out")
-    chosen = _find_column(file, _names_of_columns(lines), rows, column)
+    names = _names_of_columns(lines)
+    if column is None:
+        chosen = _find_column(file, names, rows)
+    else:
+        chosen = _chosen_column(file, names, column)
     report.took(f"the entities are in column {chosen}")
     sentence: list[_Row] = []
     for row in rows:
@@ -67,7 +71,10 @@ def webanno_sentences(
 
 
 def _names_of_columns(lines: Sequence[str]) -> dict[int, str]:
-    """Returns the names of the columns with annotations: their layer, and their feature in it."""
+    """
+    Returns the names of the columns with annotations, such as `NamedEntity value`: of their layer,
+    and of its feature. Lines above the words list them.
+    """
     names = {}
     number = _FIRST_COLUMN
     for line in lines:
@@ -80,13 +87,26 @@ def _names_of_columns(lines: Sequence[str]) -> dict[int, str]:
     return names
 
 
-def _find_column(file: str, names: dict[int, str], rows: Sequence[_Row], chosen: str | None) -> int:
-    """Returns the chosen column, or the only one with labels, or the one of named entities."""
-    if chosen is not None and chosen.isdecimal():
-        return int(chosen)
+def _chosen_column(file: str, names: dict[int, str], chosen: str) -> int:
+    """Returns the number of the column of this number or name. Raises `ConfigurationError`."""
+    for number, name in names.items():
+        if chosen in (str(number), name):
+            return number
+    known = ", ".join(f"{number} ({name})" for number, name in names.items()) or "no annotations"
+    raise ConfigurationError(
+        f"{file}: --column tag: expected one of the columns {known}, got {chosen!r}"
+    )
+
+
+def _find_column(file: str, names: dict[int, str], rows: Sequence[_Row]) -> int:
+    """
+    Returns the column of named entities, or the only one with labels. Raises `ConfigurationError`
+    if neither is certain.
+    """
     filled = set()
     for row in rows:
         for number, field in enumerate(row.fields[_FIRST_COLUMN:], start=_FIRST_COLUMN):
+            # A span without a label, or one of a layer without features, is `*` or `*[1]`.
             if field not in _NONE and not field.startswith("*"):
                 filled.add(number)
     entities = [number for number in filled if names.get(number, "").startswith(_NAMED_ENTITIES)]
@@ -104,7 +124,7 @@ def _find_column(file: str, names: dict[int, str], rows: Sequence[_Row], chosen:
 def _sentence(file: str, rows: Sequence[_Row], column: int) -> TaggedSentence:
     """
     Returns the sentence of some rows, with the entities of a column in BIO. Raises
-    `ConfigurationError`, naming file and line, if a word is in two of them.
+    `ConfigurationError`, naming file and line, if a word is in two entities.
     """
     places = []
     words = []
@@ -112,6 +132,7 @@ def _sentence(file: str, rows: Sequence[_Row], column: int) -> TaggedSentence:
     last_field = ""
     for row in rows:
         field = "_"
+        # WebAnno leaves out the last columns of a row without annotations.
         if column < len(row.fields):
             field = row.fields[column]
         if _BETWEEN_SPANS.search(field):
@@ -127,6 +148,7 @@ def _sentence(file: str, rows: Sequence[_Row], column: int) -> TaggedSentence:
             last_field = ""
             continue
         letter = "B"
+        # Only spans of several words have a number.
         if match["number"] is not None and field == last_field:
             letter = "I"
         label = "_".join(_without_escapes(match["label"]).split())

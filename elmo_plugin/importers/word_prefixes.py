@@ -12,14 +12,17 @@ _PREFIX = re.compile(r"[^\W\d_][^\W_]{0,11}(?:[-_][^\W_]{2,8})?(?:\[\w+\])?[:=|/
 
 def without_prefixes(sentences: Sequence[TaggedSentence], report: Report) -> list[TaggedSentence]:
     """
-    Returns the sentences without the prefixes of their words if all words have one: a language, or
-    the same for all.
+    Returns the sentences without the prefixes of their words, if all words have the name of a
+    language as a prefix, or all have the same prefix; else the sentences unchanged.
     """
     words = {word for sentence in sentences for word in sentence.words}
     prefixes = set()
     for word in words:
         match = _PREFIX.match(word)
-        prefixes.add(match[0] if match else "")
+        if match is None:
+            prefixes.add("")
+        else:
+            prefixes.add(match[0])
     if len(words) < 2 or not _are_prefixes(prefixes, words):
         return list(sentences)
     report.took(f"the words lose their prefix, {' or '.join(sorted(prefixes))}")
@@ -31,7 +34,10 @@ def without_prefixes(sentences: Sequence[TaggedSentence], report: Report) -> lis
 
 
 def _are_prefixes(prefixes: Set[str], words: Set[str]) -> bool:
-    """Returns whether these are prefixes: languages only, or one alone at more than two words."""
+    """
+    Returns whether the beginnings of all words are prefixes: all are languages, or the same one is
+    at more than two words.
+    """
     if "" in prefixes:
         return False
     if all(_LANGUAGE.fullmatch(prefix) for prefix in prefixes):

@@ -28,8 +28,8 @@ class WordSpan(NamedTuple):
 
 def spans_of(words: Any, items: Any) -> list[WordSpan] | None:
     """
-    Returns the entities of a sentence: of lists such as `[0, 1, "PER"]`, or of objects with a
-    `start`, an `end` and a `type`. Returns `None` if this is no list of words and its entities.
+    Returns the entities of a sentence. Each item is a list such as `[0, 1, "PER"]`, or an object
+    with a `start`, an `end` and a `type`. Returns `None` if words or items are anything else.
     """
     if not words or not is_list_of(words, str) or not isinstance(items, list):
         return None
@@ -43,7 +43,7 @@ def spans_of(words: Any, items: Any) -> list[WordSpan] | None:
 
 
 def _span_of(item: Any) -> WordSpan | None:
-    """Returns the entity that a list or an object describes, or `None`."""
+    """Returns the entity that a list or an object describes, or `None` if it describes none."""
     kind: Any = None
     if isinstance(item, list) and len(item) == 3:
         start, end, kind = item
@@ -61,9 +61,9 @@ def _span_of(item: Any) -> WordSpan | None:
 
 def find_ends(sentences: Iterable[tuple[Sequence[str], Any]]) -> SpanEnds:
     """
-    Returns how entities end. An entity that ends where it begins, or behind the
-    sentence, shows it. Without such entities, lists (as GLiNER's) end in their last word, and
-    objects (as SpERT's) do not.
+    Returns which word the end of each entity counts. An entity whose start and end are
+    equal, or one that ends behind the sentence, shows it. Without such entities, it is the last
+    word in lists, such as GLiNER's, and the next word in objects, such as SpERT's.
     """
     has_lists = False
     for words, items in sentences:

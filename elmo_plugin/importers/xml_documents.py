@@ -17,13 +17,11 @@ from elmo_plugin.importers.xml_offsets import document_of_offsets, has_offsets
 from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 
 _BEGINNING = re.compile(r"\s*<(\?xml|!DOCTYPE|[A-Za-z_][\w.:-]*[\s>])")
-
-
 _MAX_DEPTH = 200  # a function that reads an element calls itself for each inner one
 
 
 def is_xml(text: str) -> bool:
-    """Returns whether a text is XML: it says so, or it is one element."""
+    """Returns whether a text is XML: it is declared as such, or is a whole element of XML."""
     if not _BEGINNING.match(text):
         return False
     if text.lstrip().startswith(("<?xml", "<!DOCTYPE")):
@@ -69,7 +67,7 @@ def sentences_of_xml(
 
 
 def _is_deeper_than(root: ElementTree.Element, depth: int) -> bool:
-    """Returns whether more elements than `depth` are within each other."""
+    """Returns whether more elements than `depth` are within each other, without recursion."""
     level = [root]
     for _ in range(depth):
         next_level: list[ElementTree.Element] = []

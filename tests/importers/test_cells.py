@@ -27,3 +27,15 @@ def test_a_list_is_read_in_whichever_way_it_was_printed(items: list[Any]) -> Non
 )
 def test_any_other_value_stays_unchanged(value: Any) -> None:
     assert list_in_cell(value) == value
+
+
+@given(
+    tokens=st.lists(st.sampled_from(["[", "]", "{", "}", "array", "()", "(", ")", "1", ":", "*"]))
+)
+def test_a_cell_with_any_brackets_is_read_or_stays_text(tokens: list[str]) -> None:
+    text = "[" + "".join(tokens)
+    assert list_in_cell(text) == text or isinstance(list_in_cell(text), list)
+
+
+def test_an_array_without_a_value_stays_text() -> None:
+    assert list_in_cell("[array()]") == "[array()]"

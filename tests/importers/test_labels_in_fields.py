@@ -220,3 +220,22 @@ def test_hidden_files_are_no_texts_and_suffixes_may_be_labels(
         path.write_bytes(b"\x00" if path.suffix not in (".txt", ".pos", ".neg") else b"a film")
     examples, _ = read("classify", tmp_path / "data")
     assert [example.label for example in examples] == ["neg", "pos"]
+
+
+def test_a_repeated_column_is_an_error_naming_the_line_of_the_header(tmp_path: Path) -> None:
+    text = "Our reviews,,\n\ntext,label,text\nIt rained,sad,x\nIt snowed,glad,y\n"
+    with pytest.raises(ConfigurationError, match=r"line 3: the column 'text' is repeated"):
+        read("classify", tmp_path / "f.csv", text)
+
+
+def test_texts_without_a_label_are_an_error_naming_the_first_line_that_has_text(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(ConfigurationError, match=r"line 2: .*got 'rain'"):
+        read("classify", tmp_path / "f.txt", "\nrain\nsnow\n")
+
+
+def test_lines_of_aspects_are_counted_with_blank_lines(tmp_path: Path) -> None:
+    text = "the $T$ is old\nbread\nbad\n\nno mark\nsoup\ngood\n"
+    with pytest.raises(ConfigurationError, match=r"line 5: expected three lines"):
+        read("classify", tmp_path / "f.txt", text)

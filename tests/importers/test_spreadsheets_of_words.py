@@ -261,3 +261,10 @@ def test_the_most_usual_type_is_no_entity_in_io_without_o(tmp_path: Path) -> Non
     assert read_tags(tmp_path / "f.csv", text, tag_encoding="IO") == [
         (["Anna", "kam", "an", "!"], ["B-PER", "O", "O", "O"])
     ]
+
+
+@pytest.mark.parametrize("folder", ["my.tables", "words.tsv"])
+def test_csv_is_read_as_such_whatever_the_name_of_its_folder(tmp_path: Path, folder: str) -> None:
+    (tmp_path / folder).mkdir()
+    found = read_tags(tmp_path / folder / "f.csv", 'word,tag\nAnna,B-PER\n",",O\nran,O\n')
+    assert found == [(["Anna", ",", "ran"], ["B-PER", "O", "O"])]

@@ -112,6 +112,16 @@ def test_the_json_that_trained_spacy_2_is_read(tmp_path: Path) -> None:
     assert read_tags(tmp_path / "f.json", json.dumps(content)) == [(WORDS, TAGS)]
 
 
+@pytest.mark.parametrize("part", [slice(0, -9), slice(0, 0)])
+def test_malformed_json_that_trained_spacy_2_is_an_error(tmp_path: Path, part: slice) -> None:
+    token = {"id": 0, "orth": "Ada", "ner": "U-PER"}
+    document = {"id": 0, "paragraphs": [{"sentences": [{"tokens": [token], "brackets": []}]}]}
+    text = json.dumps([document, document])
+    malformed = text[part] or text.replace("U-PER", "Q-PER")
+    with pytest.raises(ConfigurationError, match=r"f\.json: not JSON by which spaCy 2"):
+        read_tags(tmp_path / "f.json", malformed)
+
+
 def test_elements_around_entities_are_read(tmp_path: Path) -> None:
     ontonotes = (
         '<DOC DOCNO="bn/abc@en@on">\n<ENAMEX TYPE="ORG" S_OFF="1">A &amp; B</ENAMEX> -LRB- in '
@@ -139,6 +149,16 @@ def test_named_entities_of_webanno_are_preferred_and_unescaped(tmp_path: Path) -
     examples, report = read("ner", tmp_path / "f.tsv", HEAD + "\n".join(rows))
     assert [(each.words, each.tags) for each in examples] == [(["A_b", "c"], ["B-X_Y", "I-X_Y"])]
     assert "annotations of parts of words are left out" in report.findings
+
+
+def test_a_column_of_webanno_is_chosen_by_its_number_or_name_or_refused(tmp_path: Path) -> None:
+    text = HEAD + "1-1\t0-1\tA\tNN\t*\tX\t\n"
+    for chosen in ("3", "POS PosValue"):
+        found = read_tags(tmp_path / "f.tsv", text, columns={"tag": chosen})
+        assert found == [(["A"], ["B-NN"])]
+    for unknown in ("POS", "2", "6"):
+        with pytest.raises(ConfigurationError, match=rf"5 \(NamedEntity value\), got '{unknown}'"):
+            read_tags(tmp_path / "f.tsv", text, columns={"tag": unknown})
 
 
 def test_stacked_annotations_are_refused_naming_the_line(tmp_path: Path) -> None:
@@ -177,3 +197,32 @@ def test_bytes_that_several_alphabets_share_are_a_question(tmp_path: Path) -> No
     content = bytes([0xE9, 0xF8, 0xE5, 0xF9, 0xEC, 0xE9, 0xED, 0x20, 0x4F, 0x0A])  # Hebrew
     with pytest.raises(ConfigurationError, match=r"it may be .* or .*; --encoding names one"):
         read_tags(tmp_path / "f.txt", content)
+
+
+def test_an_element_of_the_layout_does_not_end_an_entity(tmp_path: Path) -> None:
+    text = '<ENAMEX TYPE="PERSON">Ola <b>Bay</b> Li</ENAMEX> ran\n'
+    expected = (["Ola", "Bay", "Li", "ran"], ["B-PERSON", "I-PERSON", "I-PERSON", "O"])
+    assert read_tags(tmp_path / "f.txt", text) == [expected]
+
+
+def test_examples_in_python_that_json_lacks_are_an_error(tmp_path: Path) -> None:
+    text = 'TRAIN_DATA = [("Ada left.", {"entities": {(0, 3, "PER")}})]\n'
+    with pytest.raises(ConfigurationError, match="expected a list such as"):
+        read_tags(tmp_path / "f.py", text)
+
+
+@pytest.mark.parametrize(
+    ("last", "message"),
+    [
+        ("a 0 1 ran", "line 1002: expected the columns of CoNLL-2012, at least 12, got 4"),
+        ("a 0 1 ran VBD * - - - - (PER* -", "line 1002: expected the closing bracket of 'PER'"),
+        ("a 0 1 ran VBD * - - - - *) -", r"line 1002: expected an entity in brackets, got '\*\)'"),
+    ],
+)
+def test_wrong_rows_of_conll_2012_are_an_error_wherever_they_stand(
+    tmp_path: Path, last: str, message: str
+) -> None:
+    rows = ["a 0 0 Ola NNP * - - - - (PER) -"] * 1000
+    text = "\n".join([*rows, "", last, ""])
+    with pytest.raises(ConfigurationError, match=message):
+        read_tags(tmp_path / "f.conll", text)
