@@ -20,7 +20,8 @@ def is_python(text: str) -> bool:
 def read_examples(file: str, text: str) -> Iterator[Record]:
     """
     Yields the examples of the list with which a program begins. The program is parsed as data and
-    not run. Raises `ConfigurationError`, naming the file, if it is none of this kind.
+    not run. Raises `ConfigurationError`, naming the file, if it is none of this kind, or has a
+    second list.
     """
     try:
         statements = ast.parse(text).body
@@ -38,4 +39,10 @@ def read_examples(file: str, text: str) -> Iterator[Record]:
             f'{file}: expected a list such as [("Ada left.", {{"entities": [(0, 3, "PER")]}})] '
             f"and nothing else, got other Python ({error})"
         ) from None
+    for statement in statements[1:]:
+        if isinstance(getattr(statement, "value", None), ast.List):
+            raise ConfigurationError(
+                f"{file}, line {statement.lineno}: expected one list of examples, got a second "
+                "one; write it to a file of its own"
+            )
     yield from read_objects(file, content)

@@ -205,6 +205,12 @@ def test_an_element_of_the_layout_does_not_end_an_entity(tmp_path: Path) -> None
     assert read_tags(tmp_path / "f.txt", text) == [expected]
 
 
+def test_a_second_list_of_examples_in_python_is_an_error(tmp_path: Path) -> None:
+    text = 'TRAIN = [("Ada left.", {"entities": [(0, 3, "PER")]})]\nprint(TRAIN)\nDEV = [("Bo",)]\n'
+    with pytest.raises(ConfigurationError, match="f.py, line 3: expected one list of examples"):
+        read_tags(tmp_path / "f.py", text)
+
+
 def test_examples_in_python_that_json_lacks_are_an_error(tmp_path: Path) -> None:
     text = 'TRAIN_DATA = [("Ada left.", {"entities": {(0, 3, "PER")}})]\n'
     with pytest.raises(ConfigurationError, match="expected a list such as"):
