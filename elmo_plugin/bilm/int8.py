@@ -40,7 +40,7 @@ class Int8Linear:
             1.0,  # scale of the output
             0,  # zero point of the output
             torch.float32,
-            "none",  # no operation after the product, so it has no arguments and no algorithm
+            "none",  # no operation after the product, so it needs neither arguments nor algorithm
             [],
             "",
         )

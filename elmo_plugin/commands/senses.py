@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _show_scores(test: str, scores: Sequence["SenseScore"]) -> None:
-    """Prints the F1 of each method. Raises `BiLmError` if the file has no senses."""
+    """Prints the F1 of each method. Raises `BiLmError` for a file without senses."""
     num_words = scores[0].total  # the same for all methods
     if num_words == 0:
         raise BiLmError(f"{test}: no word with a sense in this file")

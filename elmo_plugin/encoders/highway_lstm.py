@@ -184,7 +184,7 @@ class HighwayLstmLayer(nn.Module):
             rate = self.recurrent_dropout
         num_sentences = batch_sizes[0]
         dropout_mask = draw_mask(rows, rate, num_sentences, hidden_size)
-        # The highway connection's part, the last of six, has no bias.
+        # The highway connection's part, the last of six, is without a bias.
         biases = nn.functional.pad(self.state_linearity.bias, (0, hidden_size))
         # Shape: (rows, 6 * hidden_size)
         activations = InputProduct.apply(rows, self.input_linearity.weight, biases)

@@ -207,7 +207,7 @@ def test_an_element_of_the_layout_does_not_end_an_entity(tmp_path: Path) -> None
 
 def test_a_second_list_of_examples_in_python_is_an_error(tmp_path: Path) -> None:
     text = 'TRAIN = [("Ada left.", {"entities": [(0, 3, "PER")]})]\nprint(TRAIN)\nDEV = [("Bo",)]\n'
-    with pytest.raises(ConfigurationError, match="f.py, line 3: expected one list of examples"):
+    with pytest.raises(ConfigurationError, match=r"f.py, line 3: expected one list of examples"):
         read_tags(tmp_path / "f.py", text)
 
 

@@ -186,7 +186,7 @@ def with_values(config: Any, variables: Mapping[str, str]) -> Any:
         return variables.get(mark["name"], mark[0])
 
     filled = VARIABLE.sub(value_of, config)
-    # The text is the mark alone: a number has no text around it.
+    # The text is the mark alone: a number is without text around it.
     if config.startswith(NUMBER_VARIABLE) and filled != config:
         return parse_json(filled, f"the variable {config[1:-1]}")
     return filled
