@@ -140,24 +140,30 @@ class Embedder:
             num_rows = [1 for _ in sentences]
         starts = list(accumulate(num_rows, initial=0))  # the first row of each sentence
         vectors = np.empty((sum(num_rows), *self.row_shape), self._settings.dtype)
+        dtype = getattr(torch, self._settings.dtype)
         by_length = np.argsort(lengths, kind="stable").tolist()
         for start in range(0, len(by_length), self._settings.batch_size):
             batch = by_length[start : start + self._settings.batch_size]
             embedded = self._bilm.embed([sentences[number] for number in batch])
             for number, layers in zip(batch, embedded, strict=True):
-                rows = self._rows(layers)
-                if not np.isfinite(rows).all():
-                    raise BiLmError(self._not_finite_message(layers, chunk.records[number].place))
-                vectors[starts[number] : starts[number + 1]] = rows
+                computed = self._rows(layers)
+                rows = computed.to(dtype)
+                if not rows.isfinite().all():
+                    place = chunk.records[number].place
+                    raise BiLmError(self._not_finite_message(computed, place))
+                vectors[starts[number] : starts[number + 1]] = rows.cpu().numpy()
         return vectors
 
-    def _rows(self, layers: Tensor) -> np.ndarray:
-        """Returns a sentence's vectors, a row for each word, or one row for all of them."""
+    def _rows(self, layers: Tensor) -> Tensor:
+        """
+        Returns the vectors of a sentence, given all layers of the biLM: a row for each word, or
+        with pooling one row, their mean. They are not yet in the type of the output.
+        """
         selected = self._select(layers).movedim(-2, 0)  # Shape: (words, [num_layers,] dim)
         if self._settings.pooling is not None:
+            # The sum of no words is zeros, and so is the row of a blank line.
             selected = selected.sum(dim=0, keepdim=True) / max(len(selected), 1)
-        dtype = getattr(torch, self._settings.dtype)
-        return selected.to(dtype).cpu().numpy()
+        return selected
 
     def write(self, folder: Path, chunk: Chunk) -> bool:
         """Embeds a chunk and writes it into the folder. Returns false if it is there already."""
@@ -167,9 +173,12 @@ class Embedder:
         write_chunk(folder, chunk, words, vectors)
         return True
 
-    def _not_finite_message(self, layers: Tensor, location: str) -> str:
-        """Returns the error message for a sentence whose rows are not finite."""
-        largest = layers.abs().max().item()
+    def _not_finite_message(self, rows: Tensor, location: str) -> str:
+        """
+        Returns the error message for a sentence whose rows are not finite in the type of the
+        output, given the rows as they were computed.
+        """
+        largest = rows.abs().max().item()
         if np.isfinite(largest) and self._settings.dtype == "float16":
             return (
                 f"{location}: a value of {largest:g} does not fit into float16: use --dtype float32"
