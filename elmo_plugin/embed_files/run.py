@@ -116,6 +116,8 @@ def _prepare(
         has_proteins = source_format == "fasta"
     if has_proteins:
         settings = protein_settings(settings)
+    elif settings.keys == "name":
+        raise BiLmError('keys: "name" is for the proteins of FASTA, and this is a text')
     check_settings(settings, output_format)
     devices = _devices(workers, devices)
     embedder_device = devices[0]

@@ -278,6 +278,7 @@ def test_the_number_that_does_not_fit_into_float16_is_of_the_output_not_of_a_lay
         ({"batch_size": 0}, "batch_size: expected at least 1, got 0"),
         ({"gzip": 10}, "gzip: expected 1 to 9, got 10"),
         ({"placement": "input"}, "a placement goes with the mix"),
+        ({"keys": "name"}, 'keys: "name" is for the proteins of FASTA'),
     ],
 )
 def test_wrong_settings_are_named(
