@@ -34,7 +34,8 @@ def load_mix(archive: str, placement: str | None, trust: bool) -> TrainedMix:
     loaded = load_mixes(archive, trust)
     if placement is None and len(loaded) == 1:
         return loaded[0]
-    # `None` is not among the placements, so the check refuses it and lists them.
+    # `None` is no placement. If it is given, the check refuses it, and its message lists the
+    # placements to choose from.
     mixes: dict[str | None, TrainedMix] = {mix.placement: mix for mix in loaded}
     check_choice(f"archive {archive}: --placement", placement, mixes)
     return mixes[placement]
@@ -64,6 +65,7 @@ class Embedder:
                 module.to(device)
             self._bilm.precision = settings.precision
             self._mix_description = _describe_mix(trained.mix)
+            # From all layers of the biLM to those of the output.
             self._select: Callable[[Tensor], Tensor] = trained.mix
         else:
             self._bilm = BiLm.from_pretrained(settings.bilm, settings.precision).to(device)
@@ -87,12 +89,13 @@ class Embedder:
             # Each letter is a residue with a row in the output.
             vector_bytes = _FLOAT_BYTES * math.prod(self.row_shape)
             return max(CHUNK_VECTOR_BYTES // vector_bytes, 1)
-        # All layers count, whichever are written, so a text is divided alike for any `layers`.
+        # All layers count, even if fewer are written, so that a text has the same chunks for any
+        # `layers`: which sentences share a chunk decides the last bits of their vectors.
         vector_bytes = _FLOAT_BYTES * self._bilm.num_layers * self._bilm.output_dim
         return max(CHUNK_VECTOR_BYTES * _TEXT_BYTES_PER_WORD // vector_bytes, 1)
 
     def digest(self) -> str:
-        """Returns a hash of the biLM's content, and of the mix."""
+        """Returns a hash of the content of the biLM and the mix, in hexadecimal."""
         content = self._bilm.digest() + self._mix_description.encode()
         return blake2b(content, digest_size=16).hexdigest()
 
@@ -114,6 +117,7 @@ class Embedder:
             sentence = [word.text for word in words]
             self._check_sentence(sentence, record.place)
             sentences.append(sentence)
+            # A tokenizer may change words for the biLM. The output has them as they were.
             typed.append([record.text[word.start : word.end] for word in words])
         vectors = self._vectors(sentences, chunk)
         if self._settings.pooling is not None:
@@ -131,8 +135,8 @@ class Embedder:
 
     def _vectors(self, sentences: Sequence[Sequence[str]], chunk: Chunk) -> np.ndarray:
         """
-        Embeds sentences in batches of about the same length. Returns their rows in the order of the
-        sentences.
+        Returns the rows of the output for the sentences of a chunk, in their order. They are
+        embedded in another order, so that a batch has sentences of about the same length.
         """
         lengths = [len(sentence) for sentence in sentences]
         num_rows = lengths  # of the output, for each sentence
@@ -212,8 +216,11 @@ def embed_chunks(
 def _embed_in_processes(
     chunks: Iterable[Chunk], folder: Path, settings: EmbedSettings, devices: Sequence[str]
 ) -> Iterator[tuple[Chunk, bool]]:
-    """Does the work of `embed_chunks` in a process for each device."""
-    free_devices = SPAWN.SimpleQueue()
+    """
+    Writes the missing chunks in a process for each device. Yields all chunks in order, and whether
+    each one is new.
+    """
+    free_devices = SPAWN.SimpleQueue()  # each process takes one when it starts
     for device in devices:
         free_devices.put(device)
     write = partial(_write_chunk, folder)
