@@ -150,7 +150,8 @@ class AtomicCheckpointer(Checkpointer):
         """Removes training states without a model: it was never written, or is removed already."""
         complete = self._find_all_checkpoints()
         for path in Path(self._serialization_dir).glob("training_state_*.th"):
-            if self._parse_training_state_path(path) not in complete:
+            point = self._parse_training_state_path(path)
+            if point is not None and point not in complete:
                 path.unlink()
 
     def _files(self, epochs_completed: int, batches_in_epoch_completed: int) -> list[Path]:
