@@ -113,8 +113,8 @@ def chunks_of(records: Iterable[Record], chunk_size: int, digest: blake2b) -> It
 
 def _lines(name: str, lines: Iterable[bytes], column: int | None) -> Iterator[Record]:
     """
-    Yields a record for each line of a text, or for each sentence of a table that has one word a row
-    in this `column`.
+    Yields a record for each line of a text; or, given the `column` of words in a table, for each
+    sentence, whose words are in consecutive rows.
     """
     for number, line in enumerate(sentence_lines(lines, name, column), 1):
         place = f"{name}, line {number}"
@@ -194,7 +194,7 @@ def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[
 def _check_or_describe(folder: Path, description: Mapping[str, Any]) -> None:
     """
     Checks that the chunks in a folder have this description, and otherwise raises `BiLmError`. If
-    the folder has no chunks yet, writes the description into it.
+    the folder is without chunks yet, writes the description into it.
     """
     file = folder / DESCRIPTION
     if _has_chunks(folder) and file.exists():

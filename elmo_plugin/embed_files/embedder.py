@@ -117,7 +117,7 @@ class Embedder:
             sentence = [word.text for word in words]
             self._check_sentence(sentence, record.place)
             sentences.append(sentence)
-            # A tokenizer may change words for the biLM. The output has them as they were.
+            # A tokenizer may change words for the biLM. The output has them as typed.
             typed.append([record.text[word.start : word.end] for word in words])
         vectors = self._vectors(sentences, chunk)
         if self._settings.pooling is not None:
@@ -180,7 +180,7 @@ class Embedder:
     def _not_finite_message(self, rows: Tensor, location: str) -> str:
         """
         Returns the error message for a sentence whose rows are not finite in the type of the
-        output, given the rows as they were computed.
+        output, given the rows before they got this type.
         """
         largest = rows.abs().max().item()
         if np.isfinite(largest) and self._settings.dtype == "float16":

@@ -306,7 +306,7 @@ def _arrays(chunks: Iterable[Path], name: str) -> Iterator[np.ndarray]:
 
 
 def _starts(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
-    """Returns where each part starts, given their lengths, and where the last one ends."""
+    """Returns where each part starts, given their lengths, and the end of the last one."""
     return np.cumsum([0, *lengths], dtype=np.int64)
 
 

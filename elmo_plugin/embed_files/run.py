@@ -212,7 +212,7 @@ def _write_chunks(folder: Path, work: _Work, show_progress: bool) -> list[Path]:
             if is_first and settings.tokenizer == "whitespace" and settings.column is None:
                 _warn_of_raw_text(chunk.sentences, work.source)
             paths.append(chunk_path(folder, chunk.number))
-            if not is_new and not bar.disable:  # a disabled bar has no `initial`
+            if not is_new and not bar.disable:  # a disabled bar lacks `initial`
                 bar.initial += chunk.size  # so that the bar's speed does not count this chunk
             bar.update(chunk.size)
     return paths
