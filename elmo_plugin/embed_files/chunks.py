@@ -114,7 +114,7 @@ def chunks_of(records: Iterable[Record], chunk_size: int, digest: blake2b) -> It
 def _lines(name: str, lines: Iterable[bytes], column: int | None) -> Iterator[Record]:
     """
     Yields a record for each line of a text; or, given the `column` of words in a table, for each
-    sentence, whose words are in consecutive rows.
+    sentence in consecutive rows.
     """
     for number, line in enumerate(sentence_lines(lines, name, column), 1):
         place = f"{name}, line {number}"

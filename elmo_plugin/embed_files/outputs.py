@@ -100,7 +100,7 @@ class OutputFormat(NamedTuple):
 
 def _write_hdf5(path: Path, content: Content) -> None:
     """
-    Writes a dataset for each sentence, whose name is the number of the line, the sentence, or the
+    Writes a dataset for each sentence. Its name is the number of the line, the sentence, or the
     name of the protein. With numbers, and if sentences are kept, also writes `sentence_to_index`,
     shape (1,): a JSON object, in UTF-8, with the number of each sentence. Proteins also have their
     name in the attribute `original_id`, as in bio_embeddings.
