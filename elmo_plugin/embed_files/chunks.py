@@ -69,9 +69,10 @@ def read_chunks(
     has_proteins: bool,
 ) -> Iterator[Chunk]:
     """
-    Reads a file, or standard input, in chunks, as `chunks_of` makes them. Raises `BiLmError` if a
-    line is not UTF-8 text, a compressed file is damaged, or the text is a table and no `column` of
-    words is given.
+    Yields the lines or proteins of a file, or of standard input, in chunks of about `chunk_size`
+    bytes or residues, and updates the digest with their texts. Raises `BiLmError` if a line is not
+    UTF-8 text, a compressed file is damaged, or the text is a table and no `column` of words is
+    given.
     """
     if source == STANDARD_INPUT:
         name = "standard input"
@@ -88,8 +89,8 @@ def read_chunks(
 
 def chunks_of(records: Iterable[Record], chunk_size: int, digest: blake2b) -> Iterator[Chunk]:
     """
-    Yields records in chunks, and updates the digest with their texts. A chunk ends with the record
-    that makes it at least this long, whatever follows.
+    Yields records in chunks, and updates the digest with their names and texts. A chunk ends with
+    the record that makes its size at least `chunk_size`.
     """
     number = 0
     size = 0
@@ -111,7 +112,10 @@ def chunks_of(records: Iterable[Record], chunk_size: int, digest: blake2b) -> It
 
 
 def _lines(name: str, lines: Iterable[bytes], column: int | None) -> Iterator[Record]:
-    """Yields a record for each line of a text."""
+    """
+    Yields a record for each line of a text; or, given the `column` of words in a table, for each
+    sentence in consecutive rows.
+    """
     for number, line in enumerate(sentence_lines(lines, name, column), 1):
         place = f"{name}, line {number}"
         yield Record(decode(line, place).strip(), place, len(line))
@@ -132,9 +136,10 @@ def write_chunk(
     folder: Path, chunk: Chunk, words: Sequence[Sequence[str]], vectors: np.ndarray
 ) -> None:
     """
-    Writes the file of a chunk. Its arrays are `sentences`, the lines; `texts`, the words of each
-    line; `lengths`, how many words it has; `names`, the names of proteins; and the `vectors` of all
-    words, shape (words, num_layers, dim) or (words, dim). Raises `OSError` if that fails.
+    Writes the file of a chunk, given the words of each line and the vectors of all words. Its
+    arrays are `sentences`, the lines; `texts`, the words of each line, with a space between them;
+    `lengths`, the number of words of each line; `names`, the names of proteins; and `vectors`,
+    shape (words, num_layers, dim) or (words, dim). Raises `OSError` if it cannot be written.
     """
     with atomic_write(chunk_path(folder, chunk.number)) as temporary, temporary.open("wb") as file:
         np.savez(
@@ -149,7 +154,8 @@ def write_chunk(
 
 def has_chunk(folder: Path, chunk: Chunk) -> bool:
     """
-    Returns whether a chunk is there and undamaged. Raises `BiLmError` if it has other sentences.
+    Returns whether the file of a chunk is in the folder and undamaged. Raises `BiLmError` if it was
+    made from other lines or proteins.
     """
     path = chunk_path(folder, chunk.number)
     if not path.exists():
@@ -175,8 +181,10 @@ def has_chunk(folder: Path, chunk: Chunk) -> bool:
 @contextmanager
 def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[Path]:
     """
-    Yields the folder of an output's chunks, see `unfinished_folder`. Raises `BiLmError` also if
-    there are chunks of another description.
+    Yields the folder for the chunks of an output, locked for this process, with the chunks that an
+    earlier run left in it. If the block succeeds, the folder is removed. Raises `BiLmError` if the
+    chunks have another description, another process writes the output, or something else is in the
+    place of the folder or in it.
     """
     with unfinished_folder(output, _CHUNKS) as folder:
         _check_or_describe(folder, description)
@@ -185,14 +193,15 @@ def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[
 
 def _check_or_describe(folder: Path, description: Mapping[str, Any]) -> None:
     """
-    Writes the description of the chunks into a folder that has none, or raises `BiLmError` if its
-    chunks have another description.
+    Checks that the chunks in a folder have this description, and otherwise raises `BiLmError`. If
+    the folder is without chunks yet, writes the description into it.
     """
     file = folder / DESCRIPTION
     if _has_chunks(folder) and file.exists():
         check_description(read_json_object(file, str(file)), description, folder)
         return
-    # If there are chunks without a description, a run was killed while it removed the folder.
+    # A description without chunks may be replaced: nothing was made by it. Chunks without one are
+    # left of a run that was killed while it removed the folder.
     for chunk in folder.glob(_CHUNKS):
         chunk.unlink()
     write_json(file, description)
@@ -204,7 +213,10 @@ def _has_chunks(folder: Path) -> bool:
 
 
 def check_description(found: Mapping[str, Any], expected: Mapping[str, Any], path: Path) -> None:
-    """Raises `BiLmError` if the description that was found in `path` is not the expected one."""
+    """
+    Raises `BiLmError` if the description that was found in `path` differs from the expected one. It
+    may say more, as an output's does, with the digest of the text.
+    """
     wrong = [name for name, value in expected.items() if found.get(name) != value]
     if wrong:
         changes = []

@@ -34,7 +34,8 @@ def load_mix(archive: str, placement: str | None, trust: bool) -> TrainedMix:
     loaded = load_mixes(archive, trust)
     if placement is None and len(loaded) == 1:
         return loaded[0]
-    # `None` is not among the placements, so the check refuses it and lists them.
+    # `None` is no placement. If it is given, the check refuses it, and its message lists the
+    # placements to choose from.
     mixes: dict[str | None, TrainedMix] = {mix.placement: mix for mix in loaded}
     check_choice(f"archive {archive}: --placement", placement, mixes)
     return mixes[placement]
@@ -64,6 +65,7 @@ class Embedder:
                 module.to(device)
             self._bilm.precision = settings.precision
             self._mix_description = _describe_mix(trained.mix)
+            # From all layers of the biLM to those of the output.
             self._select: Callable[[Tensor], Tensor] = trained.mix
         else:
             self._bilm = BiLm.from_pretrained(settings.bilm, settings.precision).to(device)
@@ -87,12 +89,13 @@ class Embedder:
             # Each letter is a residue with a row in the output.
             vector_bytes = _FLOAT_BYTES * math.prod(self.row_shape)
             return max(CHUNK_VECTOR_BYTES // vector_bytes, 1)
-        # All layers count, whichever are written, so a text is divided alike for any `layers`.
+        # All layers count, even if fewer are written, so that a text has the same chunks for any
+        # `layers`: which sentences share a chunk decides the last bits of their vectors.
         vector_bytes = _FLOAT_BYTES * self._bilm.num_layers * self._bilm.output_dim
         return max(CHUNK_VECTOR_BYTES * _TEXT_BYTES_PER_WORD // vector_bytes, 1)
 
     def digest(self) -> str:
-        """Returns a hash of the biLM's content, and of the mix."""
+        """Returns a hash of the content of the biLM and the mix, in hexadecimal."""
         content = self._bilm.digest() + self._mix_description.encode()
         return blake2b(content, digest_size=16).hexdigest()
 
@@ -114,6 +117,7 @@ class Embedder:
             sentence = [word.text for word in words]
             self._check_sentence(sentence, record.place)
             sentences.append(sentence)
+            # A tokenizer may change words for the biLM. The output has them as typed.
             typed.append([record.text[word.start : word.end] for word in words])
         vectors = self._vectors(sentences, chunk)
         if self._settings.pooling is not None:
@@ -131,8 +135,8 @@ class Embedder:
 
     def _vectors(self, sentences: Sequence[Sequence[str]], chunk: Chunk) -> np.ndarray:
         """
-        Embeds sentences in batches of about the same length. Returns their rows in the order of the
-        sentences.
+        Returns the rows of the output for the sentences of a chunk, in their order. They are
+        embedded in another order, so that a batch has sentences of about the same length.
         """
         lengths = [len(sentence) for sentence in sentences]
         num_rows = lengths  # of the output, for each sentence
@@ -140,24 +144,30 @@ class Embedder:
             num_rows = [1 for _ in sentences]
         starts = list(accumulate(num_rows, initial=0))  # the first row of each sentence
         vectors = np.empty((sum(num_rows), *self.row_shape), self._settings.dtype)
+        dtype = getattr(torch, self._settings.dtype)
         by_length = np.argsort(lengths, kind="stable").tolist()
         for start in range(0, len(by_length), self._settings.batch_size):
             batch = by_length[start : start + self._settings.batch_size]
             embedded = self._bilm.embed([sentences[number] for number in batch])
             for number, layers in zip(batch, embedded, strict=True):
-                rows = self._rows(layers)
-                if not np.isfinite(rows).all():
-                    raise BiLmError(self._not_finite_message(layers, chunk.records[number].place))
-                vectors[starts[number] : starts[number + 1]] = rows
+                computed = self._rows(layers)
+                rows = computed.to(dtype)
+                if not rows.isfinite().all():
+                    place = chunk.records[number].place
+                    raise BiLmError(self._not_finite_message(computed, place))
+                vectors[starts[number] : starts[number + 1]] = rows.cpu().numpy()
         return vectors
 
-    def _rows(self, layers: Tensor) -> np.ndarray:
-        """Returns a sentence's vectors, a row for each word, or one row for all of them."""
+    def _rows(self, layers: Tensor) -> Tensor:
+        """
+        Returns the vectors of a sentence, given all layers of the biLM: a row for each word, or
+        with pooling one row, their mean. They are not yet in the type of the output.
+        """
         selected = self._select(layers).movedim(-2, 0)  # Shape: (words, [num_layers,] dim)
         if self._settings.pooling is not None:
+            # The sum of no words is zeros, and so is the row of a blank line.
             selected = selected.sum(dim=0, keepdim=True) / max(len(selected), 1)
-        dtype = getattr(torch, self._settings.dtype)
-        return selected.to(dtype).cpu().numpy()
+        return selected
 
     def write(self, folder: Path, chunk: Chunk) -> bool:
         """Embeds a chunk and writes it into the folder. Returns false if it is there already."""
@@ -167,9 +177,12 @@ class Embedder:
         write_chunk(folder, chunk, words, vectors)
         return True
 
-    def _not_finite_message(self, layers: Tensor, location: str) -> str:
-        """Returns the error message for a sentence whose rows are not finite."""
-        largest = layers.abs().max().item()
+    def _not_finite_message(self, rows: Tensor, location: str) -> str:
+        """
+        Returns the error message for a sentence whose rows are not finite in the type of the
+        output, given the rows before they got this type.
+        """
+        largest = rows.abs().max().item()
         if np.isfinite(largest) and self._settings.dtype == "float16":
             return (
                 f"{location}: a value of {largest:g} does not fit into float16: use --dtype float32"
@@ -203,8 +216,11 @@ def embed_chunks(
 def _embed_in_processes(
     chunks: Iterable[Chunk], folder: Path, settings: EmbedSettings, devices: Sequence[str]
 ) -> Iterator[tuple[Chunk, bool]]:
-    """Does the work of `embed_chunks` in a process for each device."""
-    free_devices = SPAWN.SimpleQueue()
+    """
+    Writes the missing chunks in a process for each device. Yields all chunks in order, and whether
+    each one is new.
+    """
+    free_devices = SPAWN.SimpleQueue()  # each process takes one when it starts
     for device in devices:
         free_devices.put(device)
     write = partial(_write_chunk, folder)

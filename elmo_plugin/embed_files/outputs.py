@@ -88,7 +88,7 @@ class OutputFormat(NamedTuple):
     description_in: Callable[[Path], str | bytes] | None
 
     def read_description(self, path: Path) -> dict[str, Any] | None:
-        """Returns the description in a file, or `None` if it has none."""
+        """Returns the description in a file, or `None` if it has none or cannot be read."""
         if self.description_in is None:
             return None
         try:
@@ -100,15 +100,16 @@ class OutputFormat(NamedTuple):
 
 def _write_hdf5(path: Path, content: Content) -> None:
     """
-    Writes a dataset for each sentence. If its name is the number of the line, also writes
-    `sentence_to_index`, shape (1,): a JSON object, in UTF-8, with the number of each sentence.
-    Proteins also have their name in the attribute `original_id`, as in bio_embeddings.
+    Writes a dataset for each sentence. Its name is the number of the line, the sentence, or the
+    name of the protein. With numbers, and if sentences are kept, also writes `sentence_to_index`,
+    shape (1,): a JSON object, in UTF-8, with the number of each sentence. Proteins also have their
+    name in the attribute `original_id`, as in bio_embeddings.
     """
     with new_hdf5(path, libver=_HDF5_VERSION) as (file, target):
         file.attrs[_DESCRIPTION] = json.dumps(content.description, sort_keys=True)
         has_line_numbers = content.settings.keys == "line"
         has_index = has_line_numbers and content.settings.keep_sentences
-        index: list[bytes] = []  # takes as much memory as the sentences, six bytes a word
+        index: list[bytes] = []  # in pieces of JSON, because a dict would take more memory
         num_lines = 0  # in the chunks that are written already
         for chunk_path in content.chunks:
             chunk = _read_chunk(chunk_path)
@@ -122,7 +123,7 @@ def _write_hdf5(path: Path, content: Content) -> None:
             if has_index:
                 index.append(_without_braces(dict(zip(names, keys, strict=True))))
             if target.error is not None:
-                return  # the end of the block raises it
+                return  # at the end of the block `new_hdf5` raises this error
         if has_index:
             _write_index(file, index)
 
@@ -155,6 +156,7 @@ def _write_dataset(file: h5py.File, key: str, content: Content, array: np.ndarra
     """Writes the vectors of a sentence, compressed if the settings ask for it."""
     data = content.shaped(array)
     gzip = content.settings.gzip
+    # HDF5 compresses chunks, and a chunk cannot be empty, as the vectors of a blank line are.
     if gzip is None or data.size == 0:
         return file.create_dataset(key, data=data, track_times=False)
     return file.create_dataset(
@@ -163,11 +165,11 @@ def _write_dataset(file: h5py.File, key: str, content: Content, array: np.ndarra
 
 
 def _read_chunk(chunk: Path) -> _StoredChunk:
-    """Reads the file of a chunk, as `write_chunk` wrote it."""
+    """Reads a file that `write_chunk` wrote, and divides its vectors among the sentences."""
     with np.load(chunk) as stored:
         ends = np.cumsum(stored["lengths"])
         names = []
-        if len(stored["names"]) > 0:
+        if len(stored["names"]) > 0:  # an empty array would be split into one empty name
             names = split_lines(stored["names"])
         return _StoredChunk(
             sentences=split_lines(stored["sentences"]),
@@ -304,7 +306,7 @@ def _arrays(chunks: Iterable[Path], name: str) -> Iterator[np.ndarray]:
 
 
 def _starts(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
-    """Returns where each part of these lengths starts, and the end of the last, int64."""
+    """Returns where each part starts, given their lengths, and the end of the last one."""
     return np.cumsum([0, *lengths], dtype=np.int64)
 
 
@@ -316,7 +318,8 @@ def _safetensors_description(path: Path) -> str:
 
 def _write_npz(path: Path, content: Content) -> None:
     """
-    Writes an array for each line, named by its number from 0 or its record, as HDF5's datasets are.
+    Writes an array for each line or protein. Its name is the number of the line, from 0, or the
+    name of the protein.
     """
     # Written in pieces, because numpy needs all arrays in memory.
     with zipfile.ZipFile(path, "w") as file:
@@ -346,13 +349,15 @@ def _write_csv(path: Path, content: Content) -> None:
         writer.writerow(["sentence", "position", "word", *names])
         num_formulas = 0
         for line in content.lines():
-            words = line.text.split()
-            if content.settings.pooling:
+            if content.settings.pooling is not None:
                 words = [line.text]  # one row for the whole line
+            else:
+                words = line.text.split()
             for position, (word, row) in enumerate(zip(words, line.vectors, strict=True)):
                 shown = ""
                 if content.settings.keep_sentences:
                     shown = word
+                # A spreadsheet would compute a word such as "=1+1" instead of showing it.
                 num_formulas += count_formulas([line.name, shown])
                 writer.writerow([line.name, position, shown, *row.ravel().astype(str)])
     warn_of_formulas(path.name, num_formulas)

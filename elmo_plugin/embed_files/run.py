@@ -109,13 +109,18 @@ def _prepare(
     source_format: str | None,
     records: Iterable[Record] | None,
 ) -> _Work:
-    """Checks the arguments of `embed_file`, and loads the biLM."""
+    """
+    Checks the arguments of `embed_file`, fills in those that were left out, and loads the biLM. The
+    chunks are not read yet.
+    """
     if source_format is None:
         has_proteins = is_fasta(source)
     else:
         has_proteins = source_format == "fasta"
     if has_proteins:
         settings = protein_settings(settings)
+    elif settings.keys == "name":
+        raise BiLmError('keys: "name" is for the proteins of FASTA, and this is a text')
     check_settings(settings, output_format)
     devices = _devices(workers, devices)
     embedder_device = devices[0]
@@ -130,7 +135,7 @@ def _prepare(
         "bilm": embedder.digest(),
         "device": kind_of_device,
     }
-    digest = blake2b(digest_size=16)
+    digest = blake2b(digest_size=16)  # of the text; reading the chunks updates it
     chunk_size = embedder.chunk_size(has_proteins)
     chunks: Iterable[Chunk]
     if records is None:
@@ -138,7 +143,7 @@ def _prepare(
         size = _size(source, has_proteins, settings.column)
     else:
         chunks = chunks_of(records, chunk_size, digest)
-        size = None
+        size = None  # the records may be an iterator
     chunks = _checked_chunks(chunks, settings, output_format)
     return _Work(
         source=source,
@@ -157,7 +162,10 @@ def _prepare(
 def _checked_chunks(
     chunks: Iterable[Chunk], settings: EmbedSettings, output_format: str
 ) -> Iterator[Chunk]:
-    """Yields the chunks after a check of the texts that become names in the output."""
+    """
+    Yields the chunks. Raises `BiLmError` at a chunk with a sentence or a protein's name that cannot
+    be a name in the output.
+    """
     for chunk in chunks:
         if settings.keys == "sentence":
             check_keys(chunk)
@@ -173,8 +181,10 @@ def _write_output(file: Path, work: _Work, show_progress: bool) -> bool:
             _check_finished(file, work)
             return False
         paths = _write_chunks(folder, work, show_progress)
+        # All chunks are read now, so the digest is of the whole text.
         description = work.description | {"text": work.digest.hexdigest()}
         content = Content(paths, work.settings, work.embedder.row_shape, description)
+        # Written in the folder, so that a killed run leaves nothing of it elsewhere.
         with atomic_write(folder / file.name) as temporary:
             OUTPUT_FORMATS[work.output_format].write(temporary, content)
         os.replace(folder / file.name, file)
@@ -202,7 +212,7 @@ def _write_chunks(folder: Path, work: _Work, show_progress: bool) -> list[Path]:
             if is_first and settings.tokenizer == "whitespace" and settings.column is None:
                 _warn_of_raw_text(chunk.sentences, work.source)
             paths.append(chunk_path(folder, chunk.number))
-            if not is_new and not bar.disable:
+            if not is_new and not bar.disable:  # a disabled bar lacks `initial`
                 bar.initial += chunk.size  # so that the bar's speed does not count this chunk
             bar.update(chunk.size)
     return paths
@@ -252,7 +262,10 @@ def _format_of(output: Path, output_format: str | None) -> str:
 
 
 def _devices(workers: int | None, devices: Sequence[str]) -> list[str]:
-    """Returns the device of each worker. Raises `BiLmError` if a GPU is missing."""
+    """
+    Returns the device of each worker: if there are more workers than devices, they share them in
+    turn. Raises `BiLmError` if a GPU is missing.
+    """
     if workers is not None:
         check_at_least("workers", workers, most=MAX_PROCESSES)
     names = [str(get_device(device)) for device in devices]
@@ -261,7 +274,10 @@ def _devices(workers: int | None, devices: Sequence[str]) -> list[str]:
 
 
 def _check_finished(output: Path, work: _Work) -> None:
-    """Raises `BiLmError` if the output is not what would be written now."""
+    """
+    Raises `BiLmError` if a complete output was made from another text or with other arguments. To
+    compare the text, reads all chunks.
+    """
     found = OUTPUT_FORMATS[work.output_format].read_description(output)
     if found is None:
         raise BiLmError(f"{output} already exists; remove it or name another file")

@@ -77,7 +77,10 @@ class EmbedSettings:
     column: int | None = None
 
     def description(self) -> dict[str, Any]:
-        """Returns the settings that decide the output, without the content of the biLM."""
+        """
+        Returns the settings that decide the output, except for the biLM: of that the digest counts,
+        and not the name.
+        """
         without = ["bilm", "trust", "max_words"]
         if self.pooling is None:
             without.append("pooling")  # files of earlier versions do not record it
@@ -92,7 +95,7 @@ def protein_settings(settings: EmbedSettings) -> EmbedSettings:
         )
     tokens = settings.max_batch_tokens
     if tokens == MAX_BATCH_TOKENS:
-        tokens *= 4  # proteins are longer than sentences, and as many should share a batch
+        tokens *= 4  # proteins are longer than sentences, and so fewer would share a batch
     return replace(settings, tokenizer="letters", keys="name", max_batch_tokens=tokens)
 
 

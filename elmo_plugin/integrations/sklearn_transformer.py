@@ -90,6 +90,7 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             batch_size=self.batch_size,
             tokenizer=self.tokenizer,
         )
+        # For the layers "all" the shape was (texts, num_layers, dim).
         return vectors.reshape(len(vectors), self._n_features_out)
 
     def _prepare(self) -> None:
@@ -97,12 +98,15 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Checks the parameters again, because `set_params` may have changed them, and moves the biLM
         to `device`. Raises `BiLmError` if a parameter is wrong.
         """
+        # `BiLm.encode` would take `None` also, for a vector of each word.
         check_choice("pooling", self.pooling, POOLINGS)
-        check_encoding(self.pooling, "numpy", self.tokenizer, self.batch_size)
+        check_encoding(
+            self.pooling, output="numpy", tokenizer=self.tokenizer, batch_size=self.batch_size
+        )
         self.word_vectors_.to(self.device)  # the biLM of a pickle is on the CPU
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.transformer_tags.preserves_dtype = []
+        tags.input_tags.two_d_array = False  # texts, and no table of numbers
+        tags.transformer_tags.preserves_dtype = []  # always float32
         return tags

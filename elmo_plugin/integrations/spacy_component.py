@@ -99,8 +99,9 @@ class ElmoComponent:
 def _key(doc: Doc) -> Any:
     """
     Returns the key, in a document's user data, of a pair: where its tokens began when their vectors
-    were made, and the vectors. The key is a tuple, as spaCy's own keys are.
+    were made, and the vectors.
     """
+    # As the keys of spaCy's extensions: a name, and the characters from 0 to the end.
     return "._.", "elmo", 0, len(doc.text)
 
 
@@ -230,9 +231,10 @@ def _with_zeros(vectors: np.ndarray, tokens: Sequence[str]) -> np.ndarray:
 
 def _sentences(doc: Doc) -> list[list[str]]:
     """
-    Returns the words of each sentence; a document without sentence boundaries is one sentence.
+    Returns the tokens of each sentence; a document without sentence boundaries is one sentence.
     """
     spans: Iterable[Doc | Span] = [doc]
+    # spaCy says that an empty document has all annotations, but it has zero sentences.
     if len(doc) > 0 and doc.has_annotation("SENT_START"):
         spans = doc.sents
     return [[token.text for token in span] for span in spans]

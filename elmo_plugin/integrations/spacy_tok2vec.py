@@ -34,7 +34,9 @@ def build_tok2vec_elmo(
     the mix before the maxout layer.
     """
     mixed: Model = chain(
-        bilm_layers(WordVectors(bilm, "all", precision)), scalar_mix(), Dropout(dropout)
+        bilm_layers(WordVectors(bilm, layers="all", precision=precision)),
+        scalar_mix(),
+        Dropout(dropout),
     )
     embedding = mixed
     if embed is not None:
@@ -103,12 +105,15 @@ def scalar_mix() -> Model[Layers, list[Floats2d]]:
 
 
 def _mix_init(model: Model, X: Layers | None = None, Y: list[Floats2d] | None = None) -> None:
-    """Makes the parameters for inputs of this size; spaCy calls it with an example."""
-    if X is None:  # thinc may call this before it has an example
+    """
+    Makes the parameters, given the layers of example documents. Does nothing without an example,
+    because thinc may call this before it has one.
+    """
+    if X is None:
         return
     num_layers, _, dim = X[0].shape
     model.set_dim("nO", dim)
-    model.set_param("weights", model.ops.alloc1f(num_layers))
+    model.set_param("weights", model.ops.alloc1f(num_layers))  # zeros: the softmax makes them equal
     model.set_param("gamma", model.ops.alloc1f(1) + 1)
 
 
@@ -126,7 +131,10 @@ def _mix_forward(
     sums = [xp.tensordot(weights, layers, axes=1) for layers in X]  # Shape of each: (words, dim)
 
     def backprop(dY: list[Floats2d]) -> Layers:
-        """Adds the gradients of the parameters, given the gradients of the mixes."""
+        """
+        Adds the gradients of the parameters, given the gradients of the mixes. Returns none for the
+        layers.
+        """
         d_gamma = 0.0
         d_weights: Any = 0  # Shape: (num_layers,)
         for layers, weighted_sum, d_mix in zip(X, sums, dY, strict=True):

@@ -62,6 +62,7 @@ class WordVectors:
         """
         target = get_device(device)
         current = self.bilm.boundaries.device  # any of the biLM's tensors would do
+        # Not without need, because `BiLm.to` discards what it has derived from the weights.
         if current != target:
             self.bilm.to(target)
         return self

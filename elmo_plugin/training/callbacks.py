@@ -27,8 +27,8 @@ def bfloat16_autocast(device: str) -> torch.autocast:
     """
     Returns autocast in bfloat16. On a CPU that cannot multiply bfloat16 it is off, with a warning.
     """
-    computed = precision_on(torch.device(device), "bfloat16")
-    return torch.autocast(device, torch.bfloat16, enabled=computed.name == "bfloat16")
+    possible = precision_on(torch.device(device), "bfloat16")  # float32 on such a CPU
+    return torch.autocast(device, torch.bfloat16, enabled=possible.name == "bfloat16")
 
 
 @TrainerCallback.register("bfloat16")
@@ -68,7 +68,7 @@ class BFloat16Training(TrainerCallback):
 
         self._hooks = [
             model.register_forward_pre_hook(enter),
-            model.register_forward_hook(leave, always_call=True),
+            model.register_forward_hook(leave, always_call=True),  # after an error also
         ]
 
     @overrides
@@ -140,6 +140,7 @@ class ElmoWeightsCallback(TrainerCallback):
                 metric = f"elmo_{mix.placement}_{name}".replace(" ", "_")
                 scalars[metric] = value
             metrics.update(scalars)
+            # Log writers take only the metrics of training and validation out of `metrics`.
             for callback in trainer._callbacks:
                 if isinstance(callback, LogWriterCallback):
                     callback.log_scalars(scalars, log_prefix="train", epoch=epoch)

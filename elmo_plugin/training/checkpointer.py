@@ -83,14 +83,16 @@ class AtomicCheckpointer(Checkpointer):
                 model_path, _ = latest
                 advice = f"the last good checkpoint is {model_path}"
             raise OSError(error.errno, f"{error.strerror or error}; {advice}") from error
-        # Both files exist already, so AllenNLP only deletes old checkpoints.
+        # Both files exist already, so AllenNLP only deletes old checkpoints. It asks for the
+        # state once more, and gets the one that was written.
         super().save_checkpoint(cast(Trainer, _TrainerWithState(state)))
 
     @overrides
     def load_checkpoint(self) -> TrainerCheckpoint | None:
         """
-        Reads the newest checkpoint that can be read, and sets newer ones aside. Raises
-        `ConfigurationError` if there are several, but none of them can be read.
+        Reads the newest checkpoint that can be read, and sets newer ones aside. Returns `None` if
+        no checkpoint exists, or the only one cannot be read. Raises `ConfigurationError` if there
+        are several and none can be read: that much training is not thrown away.
         """
         if self._is_primary:
             self._remove_leftovers()
@@ -120,8 +122,8 @@ class AtomicCheckpointer(Checkpointer):
         model_path = self._model_state_path(*point)
         training_path = self._training_state_path(*point)
         return TrainerCheckpoint(
-            load_plain(model_path, os.path.basename(model_path)),
-            load_plain(training_path, os.path.basename(training_path)),
+            load_plain(model_path, name=os.path.basename(model_path)),
+            load_plain(training_path, name=os.path.basename(training_path)),
         )
 
     def _set_aside(self, point: Point, damage: BiLmError, has_earlier: bool) -> None:
@@ -147,10 +149,11 @@ class AtomicCheckpointer(Checkpointer):
         self._remove_without_model()
 
     def _remove_without_model(self) -> None:
-        """Removes training states without a model: it was never written, or is removed already."""
+        """Removes training states whose model was never written, or is removed already."""
         complete = self._find_all_checkpoints()
         for path in Path(self._serialization_dir).glob("training_state_*.th"):
-            if self._parse_training_state_path(path) not in complete:
+            point = self._parse_training_state_path(path)
+            if point is not None and point not in complete:
                 path.unlink()
 
     def _files(self, epochs_completed: int, batches_in_epoch_completed: int) -> list[Path]:

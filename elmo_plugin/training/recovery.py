@@ -19,9 +19,9 @@ _MISSING = object()
 
 def check_recovery(folder: Path, params: Params) -> None:
     """
-    Raises `ConfigurationError` if the folder of a training has entries that are no files, or its
-    configuration differs from `params`. Writes the configuration again if a kill or damage has left
-    no whole one.
+    Raises `ConfigurationError` if the folder of a training has something else, such as a folder or
+    a pipe, in the place of a file, or its configuration differs from `params`. Writes the
+    configuration again if a kill or damage has left no whole one.
     """
     if not folder.is_dir():
         return  # AllenNLP says that the folder is missing
@@ -50,7 +50,10 @@ def check_recovery(folder: Path, params: Params) -> None:
 def differences(
     written: Mapping[str, Any], given: Mapping[str, Any], prefix: str = ""
 ) -> Iterator[str]:
-    """Yields a description of each difference between two configurations."""
+    """
+    Yields a description of each difference between two configurations. If they are parts of others,
+    `prefix` says where, such as "model.encoder.".
+    """
     for key in sorted(written.keys() | given.keys()):
         place = f"{prefix}{key}"
         before = written.get(key, _MISSING)
@@ -76,8 +79,8 @@ def _listed(found: list[str]) -> str:
 
 def check_finished_metrics(folder: Path, num_epochs: int) -> None:
     """
-    Raises `ConfigurationError` if the figures of a finished epoch are damaged: a recovered training
-    does not write them again.
+    Raises `ConfigurationError` if the metrics of one of the first `num_epochs` epochs are damaged:
+    a recovered training does not write them again.
     """
     for epoch in range(num_epochs):
         file = folder / f"metrics_epoch_{epoch}.json"

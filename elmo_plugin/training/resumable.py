@@ -53,7 +53,10 @@ def random_states(device: torch.device) -> dict[str, Any]:
 
 
 def set_random_states(states: dict[str, Any], device: torch.device) -> None:
-    """Sets what `random_states` returned."""
+    """
+    Sets what `random_states` returned. The state of a GPU is left out if there is none in `states`
+    or the training now runs on the CPU.
+    """
     random.setstate(states["python"])
     np.random.set_state(states["numpy"])
     torch.set_rng_state(states["torch"])
@@ -133,7 +136,7 @@ class _ContinuedLoader:
             self.see(batch)
             yield batch
         if self.num_seen is None:
-            return
+            return  # the checkpoint comes in a later epoch
         self.reach_checkpoint()
         yield from batches
 
@@ -244,7 +247,7 @@ class ResumableTrainer(GradientDescentTrainer):
         self._check_agreement(
             "latest checkpoint (finished epochs, steps of the next)", [epochs, steps]
         )
-        own = self._own_part(training_state)
+        own = self._own_part(training_state)  # may refuse the checkpoint, so before any change
         self._restore_by_allennlp(checkpoint)
         if checkpoint is None:
             return  # the training begins
@@ -260,10 +263,12 @@ class ResumableTrainer(GradientDescentTrainer):
                 self._scaler.load_state_dict(scaler_state)
             self._epoch.totals = dict(own["pass"])
             self._resumed = own
-        check_finished_metrics(Path(self._serialization_dir), self._start_after_epochs_completed)
+        check_finished_metrics(
+            Path(self._serialization_dir), num_epochs=self._start_after_epochs_completed
+        )
         self._repair_best_model()
         if self._metric_tracker.should_stop_early():
-            # The training had stopped before the checkpoint was read, and does not go on.
+            # The training had stopped early already. Without epochs left it does not go on.
             self._num_epochs = self._start_after_epochs_completed
 
     def _own_part(self, training_state: dict[str, Any]) -> dict[str, Any] | None:
@@ -322,12 +327,13 @@ class ResumableTrainer(GradientDescentTrainer):
         is_end_of_epoch = self._start_after_batches_in_epoch_completed == 0
         is_best = is_end_of_epoch and self._metric_tracker.is_best_so_far()
         if not is_best and self._best_model_filename is None:
-            return
+            return  # no epoch has a best model yet
         self._best_model_filename = path  # the folder may have been moved
         if not self._primary:
             return
         if not is_best:
-            load_plain(path, path)  # AllenNLP reads it at the end of the training
+            # Read only to raise an error now: AllenNLP reads it at the end of the training.
+            load_plain(path, name=path)
             return
         with averaged_weights(self._moving_average):
             self._save_model_state(path)
@@ -342,7 +348,8 @@ class ResumableTrainer(GradientDescentTrainer):
             return self._continue_epoch(epoch, self._resumed)
         self._epoch_starts.append(random_states(self.cuda_device))
         metrics = super()._train_epoch(epoch)
-        # If another trainer made the checkpoint, AllenNLP skips the epochs before it.
+        # If another trainer made the checkpoint, AllenNLP goes through the epochs before it without
+        # training, and so without losses to complete.
         is_skipped = epoch < self._start_after_epochs_completed
         if not is_skipped:
             self._complete_metrics(metrics)
@@ -388,7 +395,8 @@ class ResumableTrainer(GradientDescentTrainer):
 
     def _complete_metrics(self, metrics: dict[str, Any]) -> None:
         """
-        Sets the losses of the whole epoch: AllenNLP counts only the batches since the resume.
+        Sets the losses of the whole epoch in its metrics: AllenNLP's count only the batches since
+        the resume.
         """
         if "loss" not in metrics:
             # The checkpoint was made after the last batch, so AllenNLP trained on none.

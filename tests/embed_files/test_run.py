@@ -1,4 +1,5 @@
 import os
+import re
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -7,11 +8,12 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
+import torch
 from allennlp.common.file_utils import FileLock
 
-from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.bilm import BiLm, BiLmError, select_layers
 from elmo_plugin.bilm.io import Checkpoint, write_files
-from elmo_plugin.embed_files import OUTPUT_FORMATS, EmbedSettings, embed_file
+from elmo_plugin.embed_files import OUTPUT_FORMATS, EmbedSettings, embed_file, embedder
 from elmo_plugin.embed_files.chunks import Chunk
 from elmo_plugin.embed_files.embedder import Embedder
 from tests.embed_files.conftest import LINES, write_text
@@ -250,6 +252,20 @@ def test_vectors_beyond_float16_are_refused_naming_the_line(
         embed_file(text, tmp_path / "half.hdf5", replace(of_large, dtype="float16"))
 
 
+def test_the_number_that_does_not_fit_into_float16_is_of_the_output_not_of_a_layer(
+    settings: EmbedSettings, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def with_a_large_gamma(vectors: torch.Tensor, layers: str) -> torch.Tensor:
+        return 1e6 * select_layers(vectors, layers)
+
+    monkeypatch.setattr(embedder, "select_layers", with_a_large_gamma)
+    with pytest.raises(BiLmError, match="does not fit into float16") as refused:
+        embed_file(text, tmp_path / "half.hdf5", replace(settings, layers="top", dtype="float16"))
+    number = re.search(r"a value of (\S+) ", str(refused.value))
+    assert number is not None
+    assert float(number.group(1)) > float(np.finfo(np.float16).max)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -262,6 +278,7 @@ def test_vectors_beyond_float16_are_refused_naming_the_line(
         ({"batch_size": 0}, "batch_size: expected at least 1, got 0"),
         ({"gzip": 10}, "gzip: expected 1 to 9, got 10"),
         ({"placement": "input"}, "a placement goes with the mix"),
+        ({"keys": "name"}, 'keys: "name" is for the proteins of FASTA'),
     ],
 )
 def test_wrong_settings_are_named(

@@ -58,6 +58,7 @@ def test_the_latest_checkpoints_are_kept_and_the_newest_is_read(tmp_path: Path) 
 
 def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     saved(tmp_path, (0, 2))
+    (tmp_path / "training_state_notes.th").write_bytes(b"no file of a checkpoint")
     complete = names(tmp_path)
     for leftover in (".model_state_e0_b4.th.abcd1234", ".best.th.abcd1234"):
         (tmp_path / leftover).mkdir()
