@@ -1,6 +1,6 @@
 """`python -m elmo_plugin` is the command `elmo`."""
 
-from elmo_plugin.commands.main import main
+from elmo_plugin.commands.main import run_process
 
 if __name__ == "__main__":
-    main()
+    run_process()

@@ -103,9 +103,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     escape_unencodable_characters()
     stop = Stop()
     stop.install()
+    _run(sys.argv[1:], stop, has_own_process=True)
+
+
+def run_process() -> None:
+    """
+    Runs a command as `main` does, as all that the process does. A program that does more calls
+    `main`: after this function, its process ends with status 0, whatever it does.
+    """
     quick_end = QuickEnd()
     quick_end.install()
-    _run(sys.argv[1:], stop, has_own_process=True)
+    main()
     quick_end.is_done = True  # only from here on, because an error needs its exit status
 
 

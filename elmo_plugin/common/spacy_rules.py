@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.typography import SEGMENTED_LANGUAGES, NormalizedText, Word, check_script
@@ -44,6 +44,17 @@ class SpacyRules:
         self._pipes = pipes
         # For all but a few languages, spaCy finds words only by spaces and punctuation.
         self._needs_spaces = language not in SEGMENTED_LANGUAGES
+        self._rules = self._load()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leaves out spaCy's rules, because pickle cannot write their class."""
+        state = self.__dict__.copy()
+        del state["_rules"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Loads spaCy's rules again."""
+        self.__dict__.update(state)
         self._rules = self._load()
 
     def words(self, text: str) -> list[Word]:

@@ -61,8 +61,10 @@ class TextPredictor:
     def is_stateful(self) -> bool:
         """
         Whether predictions depend on the texts before them: a part of the model carries a state
-        from batch to batch.
+        from batch to batch. A predictor of the user's that shows no model may do so.
         """
+        if not hasattr(self.allennlp, "_model"):
+            return True
         for model in self.models:
             if any(getattr(module, "stateful", False) for module in model.modules()):
                 return True

@@ -12,12 +12,12 @@ PROGRAM = """
 import atexit
 import sys
 
-from elmo_plugin.commands.main import main
+from elmo_plugin.commands.main import run_process
 
 sys.argv = ["elmo", *sys.argv[1:]]
 atexit.register(print, "a function registered before")
 try:
-    main()
+    run_process()
 finally:
     atexit.register(print, "a function registered later")
 """
@@ -65,3 +65,21 @@ def test_output_that_cannot_be_written_is_an_error() -> None:
         )
     assert done.returncode != 0
     assert "No space left on device" in done.stderr
+
+
+def test_a_program_that_calls_main_keeps_its_own_exit_status() -> None:
+    program = """
+import sys
+
+from elmo_plugin.commands.main import main
+
+sys.argv = ["elmo", "models"]
+main()
+sys.exit(3)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        stdout=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+    )
+    assert done.returncode == 3

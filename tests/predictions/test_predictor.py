@@ -255,3 +255,23 @@ def test_other_names_of_a_prediction_lead_to_ours(name: str, advice: str) -> Non
 def test_a_text_in_the_place_of_a_predictors_name_is_recognized() -> None:
     with pytest.raises(BiLmError, match=r"write load_predictor\('ner'\)\.predict\(text\)"):
         load_predictor("ner", "Ada moved to Lisbon.")
+
+
+class PredictorWithoutModel:
+    """Predicts the number of an input in all inputs so far, as a predictor with a state does."""
+
+    count = 0
+
+    def predict_batch_json(self, inputs: list[dict[str, str]]) -> list[dict[str, str]]:
+        outputs = []
+        for _ in inputs:
+            outputs.append({"label": str(self.count)})
+            self.count += 1
+        return outputs
+
+
+def test_a_predictor_without_a_model_predicts_in_the_order_of_the_inputs() -> None:
+    predictor = TextPredictor(PredictorWithoutModel(), TASKS["sst"])  # type: ignore[arg-type]
+    texts = ["a longer text", "short"] * 20
+    labels = [prediction["label"] for prediction in predictor.predict(texts)]
+    assert labels == [str(number) for number in range(40)]
