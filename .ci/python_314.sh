@@ -47,13 +47,14 @@ debian() {
         skip "no interpreter, and debootstrap did not install one"
 }
 
-# Installs packages by `uv pip install` with the given options, which say where. It fails if a package has no build for
-# this Python.
+# Installs the wheel and AllenNLP by `uv pip install` with the given options: they say where.
 install() {
     get "$@" "$wheel[allennlp]"
     get --no-deps "$@" allennlp==2.10.1
 }
 
+# Fails if a package has no build for this Python. Without a network, this step is skipped: then even the small package
+# `overrides` cannot be had.
 get() {
     local status=0
     limited python3 -m uv pip install -q --only-binary :all: "$@" || status=$?

@@ -1,8 +1,7 @@
 """
 Repairs AllenNLP 2.10.1 on a torch that is newer than the one it was written for.
 
-With AllenNLP's own torch the shims change nothing. `elmo_plugin.plugin` and `elmo_plugin.dropin`
-apply them; `docs/hardening.md` lists them.
+`elmo_plugin.plugin` and `elmo_plugin.dropin` apply the shims; `docs/hardening.md` lists them.
 """
 
 import codecs
@@ -28,6 +27,7 @@ from allennlp.training.optimizers import Optimizer
 
 from elmo_plugin import stand_ins
 from elmo_plugin.common.formats.numpy_numbers import SAFE_GLOBALS, NumberType
+from elmo_plugin.common.formats.torch_files import TORCH_VERSION
 from elmo_plugin.common.logs import get_logger
 
 logger = get_logger(__name__)
@@ -69,9 +69,8 @@ def allow_numpy_scalars_in_checkpoints() -> None:
     scheduler's learning rates and metrics that were computed with numpy. Newer versions of torch
     refuse them by default, and `--recover` would fail.
     """
-    major, minor = re.findall(r"\d+", torch.__version__)[:2]
     safe_globals: list[Any] = list(SAFE_GLOBALS)
-    if (int(major), int(minor)) < (2, 6):
+    if TORCH_VERSION < (2, 6):
         # An older torch takes no pairs of a function and a name: it asks a function for its name.
         safe_globals = [_named(function, name) for function, name in SAFE_GLOBALS]
         # It sets the state of an object only if it knows the class, and torch 2.4 does not know

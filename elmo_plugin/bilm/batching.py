@@ -142,6 +142,11 @@ def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
     )
 
 
+def mean_rows_of_a_step(rows: Tensor, batch_sizes: Sequence[int]) -> float:
+    """Returns how many of the packed rows a time step has on average; 0 without steps."""
+    return len(rows) / max(len(batch_sizes), 1)
+
+
 def rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
     """Returns the permutation of the rows that reverses each sentence."""
     device = lengths.device

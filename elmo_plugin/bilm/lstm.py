@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm.autograd import Dropout
-from elmo_plugin.bilm.batching import LstmState
+from elmo_plugin.bilm.batching import LstmState, mean_rows_of_a_step
 from elmo_plugin.bilm.derived import DerivedValues, derive_once
 from elmo_plugin.bilm.lstm_cell import LstmLayer, Recurrence
 from elmo_plugin.bilm.lstm_frozen import BatchedRecurrence, SequentialRecurrence
@@ -158,7 +158,7 @@ def _prefers_batched_directions(
     """Returns whether one batched product for both directions is faster than one product each."""
     if inputs[0].is_cuda:
         return True
-    rows_of_a_step = len(inputs[0]) / max(len(batch_sizes), 1)  # on average
+    rows_of_a_step = mean_rows_of_a_step(inputs[0], batch_sizes)
     multiplications = rows_of_a_step * 4 * options.dim * options.projection_dim
     return settings.precision.prefers_batched_directions(rows_of_a_step, multiplications)
 

@@ -12,7 +12,13 @@ from torch import Tensor
 from torch.autograd import Function
 
 from elmo_plugin.bilm.autograd import first_derivative_only
-from elmo_plugin.bilm.batching import LstmState, input_gates, last_rows, rows_before
+from elmo_plugin.bilm.batching import (
+    LstmState,
+    input_gates,
+    last_rows,
+    mean_rows_of_a_step,
+    rows_before,
+)
 from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LayerOutput, LstmLayer, LstmWeights
 from elmo_plugin.bilm.precision import (
     FLOAT32,
@@ -86,7 +92,7 @@ def _run_as_one_batch(
     """
     if inputs[0].is_cuda:
         return True
-    rows_of_a_step = len(inputs[0]) / max(len(batch_sizes), 1)  # on average
+    rows_of_a_step = mean_rows_of_a_step(inputs[0], batch_sizes)
     multiplications = rows_of_a_step * layers[0].recurrent_weight.numel()
     return has_avx2_alone() and multiplications <= FLOAT32.most_batched_avx2
 

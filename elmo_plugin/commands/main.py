@@ -77,12 +77,12 @@ class QuickEnd:
 
     def install(self) -> None:
         """
-        Makes the process end in `_end`. atexit calls the function that was registered first last,
-        so the functions of libraries that are imported later still run.
+        Makes the process end in `_end_at_once`. atexit calls functions in the opposite order of
+        their registration, so those of libraries that are imported later still run.
         """
-        atexit.register(self._end)
+        atexit.register(self._end_at_once)
 
-    def _end(self) -> None:
+    def _end_at_once(self) -> None:
         """Ends the process at once if it has done its work."""
         if self.is_done:
             sys.stdout.flush()
@@ -139,10 +139,10 @@ def _run(arguments: Sequence[str], stop: Stop, has_own_process: bool) -> None:
                 128 + stop.number,
             )
     except BaseException as error:
-        _end(command, error, stop.number, command.how_to_resume(args))
+        _fail_with(command, error, stop.number, command.how_to_resume(args))
 
 
-def _end(command: "Command", error: BaseException, signal_number: int, hint: str) -> NoReturn:
+def _fail_with(command: "Command", error: BaseException, signal_number: int, hint: str) -> NoReturn:
     """
     Ends the process with a message and the status for an error. An error that neither the user nor
     the machine has caused is raised again, with its traceback.

@@ -37,8 +37,8 @@ class TypedItem(NamedTuple):
 class Judge(ABC, Generic[Finding]):
     """
     Walks through the values of a configuration as AllenNLP would, and yields findings, whose
-    type the subclass chooses. It judges objects, from whose arguments the walk goes on, and plain
-    values.
+    type the subclass chooses. The subclass judges objects, from whose arguments the walk goes on,
+    and plain values.
     """
 
     def judge(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Finding]:

@@ -151,11 +151,11 @@ class Embedder:
             embedded = self._bilm.embed([sentences[number] for number in batch])
             for number, layers in zip(batch, embedded, strict=True):
                 computed = self._rows(layers)
-                rows = computed.to(dtype)
+                rows = computed.to(dtype).cpu()  # a GPU is waited for only here
                 if not rows.isfinite().all():
                     place = chunk.records[number].place
                     raise BiLmError(self._not_finite_message(computed, place))
-                vectors[starts[number] : starts[number + 1]] = rows.cpu().numpy()
+                vectors[starts[number] : starts[number + 1]] = rows.numpy()
         return vectors
 
     def _rows(self, layers: Tensor) -> Tensor:

@@ -26,7 +26,7 @@ def construct_encoder(encoder: Lazy[Seq2SeqEncoder], input_dim: int) -> Seq2SeqE
     return encoder.construct(input_size=input_dim, input_dim=input_dim)
 
 
-class EncodedText(NamedTuple):
+class EncodedWords(NamedTuple):
     """
     The words of a text field.
 
@@ -128,7 +128,7 @@ class ContextualEncoder(nn.Module, Registrable):
 
     def encode_and_embed(
         self, tokens: TextFieldTensors, features: Tensor | None = None, num_wrapping_dims: int = 0
-    ) -> EncodedText:
+    ) -> EncodedWords:
         """
         Encodes each sentence of a text field separately, for models that also need the words
         without their context. Takes the arguments of `forward`.
@@ -153,7 +153,7 @@ class ContextualEncoder(nn.Module, Registrable):
             elmo = self.elmo.mixes["output"](layers)
             encoded = torch.cat([encoded, elmo], dim=-1)
         wrapping_dims = mask.shape[:-1]  # (batch, ...)
-        return EncodedText(
+        return EncodedWords(
             encoded=encoded.unflatten(0, wrapping_dims),
             embedded=embedded.unflatten(0, wrapping_dims),
             mask=mask,

@@ -102,7 +102,7 @@ class HighwayLstmRecurrence(Function):
         d_activations = torch.empty_like(activations)
         d_gates, d_carried = d_activations.split([5 * dim, dim], dim=1)
         cells_before = rows_before(cells, batch_sizes)
-        # Derivatives as yet. The loop multiplies them by gradients, in place.
+        # These are still derivatives. The loop multiplies them by gradients, in place.
         _write_derivatives_by_gates(gates, carried, cells_before, tanh_cells, d_gates)
         hidden_by_cell = (1 - tanh_cells * tanh_cells).mul_(r).mul_(o)
         d_hidden = d_outputs.clone()

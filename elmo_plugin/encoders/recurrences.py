@@ -252,7 +252,7 @@ class LstmRecurrence(Function):
         batch_sizes = ctx.batch_sizes
         dim = hidden.size(2)
         _, f, _, o = activations.chunk(4, dim=2)  # after their sigmoids
-        # Derivatives as yet. The loop multiplies them by gradients, in place.
+        # These are still derivatives. The loop multiplies them by gradients, in place.
         d_gates = _derivatives_by_gates(activations, rows_before(cells, batch_sizes), tanh_cells)
         hidden_by_cell = (1 - tanh_cells * tanh_cells).mul_(o)
         d_hidden = d_outputs.clone()

@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.importers.entity_places import Entity
+from elmo_plugin.importers.entity_places import Entity, type_without_spaces
 
 
 def is_bioc(root: Element) -> bool:
@@ -39,7 +39,7 @@ def _entity(annotation: Element, first: int) -> Entity:
     kind = ""
     for information in annotation.iter("infon"):
         if information.get("key") == "type":
-            kind = "_".join((information.text or "").split())
+            kind = type_without_spaces(information.text or "")
     locations = annotation.findall("location")
     if not kind or len(locations) != 1:
         raise ValueError("expected an annotation with a type and one location")

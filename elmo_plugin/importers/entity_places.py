@@ -129,7 +129,7 @@ def _entity_of_list(item: Sequence[Any]) -> Entity:
     if len(places) != 2 or len(kinds) != 1:
         raise _malformed(item)
     start, end = places
-    return Entity(start, end, _as_type(kinds[0]))
+    return Entity(start, end, type_without_spaces(kinds[0]))
 
 
 def _entity_of_object(item: Mapping[str, Any]) -> Entity:
@@ -153,14 +153,14 @@ def _entity_of_object(item: Mapping[str, Any]) -> Entity:
         raise _malformed(item)
     if points:
         end += 1  # Dataturks gives the last character, others the one behind it
-    entity = Entity(start, end, _as_type(kind))
+    entity = Entity(start, end, type_without_spaces(kind))
     covered = fields.get("text")
     if isinstance(covered, str):
         return entity._replace(covered=covered)
     return entity
 
 
-def _as_type(kind: str) -> str:
+def type_without_spaces(kind: str) -> str:
     """Returns a type with underscores for spaces, because spaces would separate columns."""
     return "_".join(kind.split())
 

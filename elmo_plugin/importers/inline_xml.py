@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from xml.etree.ElementTree import Element
 
-from elmo_plugin.importers.entity_places import Entity
+from elmo_plugin.importers.entity_places import Entity, type_without_spaces
 
 _LAYOUT = ("b", "i", "u", "em", "strong", "hi", "emph", "sub", "sup", "lb", "br", "pb", "note")
 _TYPES = ("TYPE", "type", "Type", "class", "label", "category")
@@ -79,5 +79,5 @@ def _kind(element: Element) -> str:
     """Returns the type of an entity: an attribute, or else the name of its element."""
     for name in _TYPES:
         if element.get(name):
-            return "_".join(str(element.get(name)).split())
+            return type_without_spaces(str(element.get(name)))
     return name_of(element)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.importers.document_lines import sentences_of_document
-from elmo_plugin.importers.entity_places import Entity
+from elmo_plugin.importers.entity_places import Entity, type_without_spaces
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.tokenizers import RawTextTokenizer
@@ -47,7 +47,7 @@ def pubtator_sentences(
                     raise ConfigurationError(
                         f"{report.file}: expected the characters of an entity, got {line:.60}"
                     )
-                kind = "_".join(entity["kind"].split())
+                kind = type_without_spaces(entity["kind"])
                 start = int(entity["start"])
                 entities.append(Entity(start, int(entity["end"]), kind, entity["text"]))
         joined = "\n".join(texts)  # places count one character between title and abstract

@@ -108,14 +108,14 @@ def has_quoted_fields(text: str, separator: str, quote: str = '"') -> bool:
     fields = [field for field in whole.findall(text) if field]
     if not fields:
         return False
-    if _may_be_lone_marks(text, separator, quote):
-        has_marks_beside_fields = quote in whole.sub("", text)
-        if has_marks_beside_fields or _encloses_columns(fields, separator):
-            return False
+    beside_fields = whole.sub("", text)
+    are_lone_marks = quote in beside_fields or _encloses_columns(fields, separator)
+    if are_lone_marks and _may_be_lone_marks(text, separator, quote):
+        return False
     if separator != "\t" or text.startswith(quote):
         return True
     # Between tabs, a mark that begins a field without ending it is part of the text.
-    if re.search(begin, whole.sub("", text), re.M):
+    if re.search(begin, beside_fields, re.M):
         return False
     return all(_NEEDS_QUOTES.search(field) for field in fields)
 

@@ -88,7 +88,10 @@ def _names_of_columns(lines: Sequence[str]) -> dict[int, str]:
 
 
 def _chosen_column(file: str, names: dict[int, str], chosen: str) -> int:
-    """Returns the number of the column of this number or name. Raises `ConfigurationError`."""
+    """
+    Returns the number of the column that `--column` chooses by its number or name. Raises
+    `ConfigurationError` if none has it.
+    """
     for number, name in names.items():
         if chosen in (str(number), name):
             return number

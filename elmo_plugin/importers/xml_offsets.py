@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from elmo_plugin.importers.entity_places import Entity
+from elmo_plugin.importers.entity_places import Entity, type_without_spaces
 
 _TEXT = "TEXT"
 _SPANS = re.compile(r"\d{1,18}~\d{1,18}(,\d{1,18}~\d{1,18})*")  # of MAE: a piece, or several
@@ -37,7 +37,7 @@ def document_of_offsets(root: Element) -> OffsetDocument:
         if not places:
             continue
         kind = element.get("TYPE") or element.get("type") or element.tag
-        entity = Entity(places[0], places[-1], "_".join(kind.split()), element.get("text", ""))
+        entity = Entity(places[0], places[-1], type_without_spaces(kind), element.get("text", ""))
         if len(places) == 2:
             document.entities.append(entity)
         else:

@@ -178,27 +178,26 @@ class TextPredictor:
     ) -> Iterator[Prediction]:
         """
         Yields the prediction for each input, in order. Several batches are read ahead, so that
-        inputs of about the same length come into one batch. Raises `BiLmError`, beginning with the
+        inputs of about the same length come into one batch; but not if a batch is a single input,
+        or if the model carries a state from batch to batch. Raises `BiLmError`, beginning with the
         place of the input, if an input cannot be used.
         """
         check_at_least("batch_size", batch_size)
-        num_read_ahead = batch_size
-        if batch_size > 1:  # batches of a single input need no sorting
-            num_read_ahead *= _SORTED_BATCHES
         remaining = iter(inputs)
-        while taken := list(islice(remaining, num_read_ahead)):
+        if batch_size == 1 or self.is_stateful:  # in the order of the inputs
+            while batch := list(islice(remaining, batch_size)):
+                yield from self._predict_batch(batch)
+            return
+        while taken := list(islice(remaining, batch_size * _SORTED_BATCHES)):
             yield from self._predict_all(taken, batch_size)
 
     def _predict_all(self, inputs: Sequence[Input], batch_size: int) -> list[Prediction]:
         """
         Returns the prediction for each input, and raises as `predict_each` does. Inputs of about
-        the same length are computed together, because a batch costs as much as its longest text;
-        but all in order if the model carries a state from batch to batch.
+        the same length are computed together, because a batch costs as much as its longest text.
         """
-        order = list(range(len(inputs)))
-        if not self.is_stateful:
-            lengths = [_length(given) for given in inputs]
-            order.sort(key=lengths.__getitem__)
+        lengths = [_length(given) for given in inputs]
+        order = sorted(range(len(inputs)), key=lengths.__getitem__)
         predictions: dict[int, Prediction] = {}
         for start in range(0, len(order), batch_size):
             # Within a batch, inputs stay in their order: the message names the first mistake.

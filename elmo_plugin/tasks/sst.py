@@ -205,10 +205,10 @@ class SstTreesReader(LabeledTextsReader):
         Yields the sentence of each tree, then its phrases that are long enough: the words of each,
         its label, and the words of the sentence.
         """
-        labels_are_numbers = True
-        for index, line in enumerate(lines):
+        labels_are_numbers: bool | None = None
+        for line in lines:
             sentence, *phrases = _parse_tree(line)
-            if index == 0:
+            if labels_are_numbers is None:
                 # The first label says whether labels are numbers or words; `binary` needs numbers.
                 labels_are_numbers = sentence.label.isdecimal() or self._is_binary
             _check_kind_of_label(sentence.label, labels_are_numbers, line)

@@ -171,11 +171,11 @@ def _read_directory(directory: Path, is_wanted: Callable[[str], bool]) -> dict[s
     paths = list(directory.iterdir())
     paths += (directory / _VOCABULARY).glob("*")
     names = [path.relative_to(directory).as_posix() for path in paths if path.is_file()]
-    weights_names = [name for name in WEIGHTS_NAMES if name in names]
-    unused_weights = weights_names[1:]
+    used_weights = weights_file(directory)
     contents = {}
     for name in names:
-        if is_wanted(name) and name not in unused_weights:
+        is_unused = name in WEIGHTS_NAMES and directory / name != used_weights
+        if is_wanted(name) and not is_unused:
             contents[name] = read_bytes(directory / name, f"{_name(directory)}: its {name}")
     return contents
 

@@ -21,7 +21,7 @@ from elmo_plugin.common.formats.archives import MAX_BYTES, MAX_RATIO
 from elmo_plugin.common.formats.json_files import parse_json
 
 _MAJOR, _MINOR = re.findall(r"\d+", torch.__version__)[:2]
-_TORCH_VERSION = (int(_MAJOR), int(_MINOR))
+TORCH_VERSION = (int(_MAJOR), int(_MINOR))
 
 
 def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
@@ -76,7 +76,7 @@ def check_before_load(file: str | os.PathLike[str], name: str) -> None:
     beginning with `name`, if it is damaged. Before torch 2.6, `torch.load` runs code by default, so
     the file must also be one that `load_plain` reads.
     """
-    if _TORCH_VERSION < (2, 6):
+    if TORCH_VERSION < (2, 6):
         load_plain(file, name)
         # AllenNLP loads it next, and torch would warn of code in it.
         warnings.filterwarnings(
