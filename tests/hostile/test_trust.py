@@ -287,7 +287,7 @@ def test_code_in_weights_is_not_run_by_an_old_torch(
 
     path = changed(training, tmp_path, plant)
     for version in ((2, 5), (2, 6)):
-        monkeypatch.setattr(torch_files, "_TORCH_VERSION", version)
+        monkeypatch.setattr(torch_files, "TORCH_VERSION", version)
         with pytest.raises(BiLmError, match=f"archive {path}: "):
             load_archive(path)
     assert not (tmp_path / "ran").exists()
