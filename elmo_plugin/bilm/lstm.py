@@ -13,7 +13,7 @@ from elmo_plugin.bilm.autograd import Dropout
 from elmo_plugin.bilm.batching import LstmState, mean_rows_of_a_step
 from elmo_plugin.bilm.derived import DerivedValues, derive_once
 from elmo_plugin.bilm.lstm_cell import LstmLayer, Recurrence
-from elmo_plugin.bilm.lstm_frozen import BatchedRecurrence, SequentialRecurrence
+from elmo_plugin.bilm.lstm_frozen import BatchedRecurrence, SeparateRecurrence
 from elmo_plugin.bilm.lstm_training import TrainingRecurrence
 from elmo_plugin.bilm.options import LstmOptions
 from elmo_plugin.bilm.precision import FLOAT32, Precision
@@ -22,7 +22,7 @@ from elmo_plugin.common.errors import BiLmError
 RECURRENCES: dict[str, Recurrence[Any]] = {
     "training": TrainingRecurrence(),
     "batched_directions": BatchedRecurrence(),
-    "sequential": SequentialRecurrence(),
+    "separate_directions": SeparateRecurrence(),
 }
 
 
@@ -131,7 +131,7 @@ def _choose_recurrence(
         elif _prefers_batched_directions(directions[0].options, inputs, batch_sizes, settings):
             name = "batched_directions"
         else:
-            name = "sequential"
+            name = "separate_directions"
     if RECURRENCES[name].has_gradients and settings.precision.name != "float32":
         raise BiLmError(
             f"LSTMs with gradients are computed in float32, not in {settings.precision.name}"

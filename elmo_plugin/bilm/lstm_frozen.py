@@ -15,7 +15,7 @@ from torch import Tensor
 from elmo_plugin.bilm.batching import LstmState, input_gates
 from elmo_plugin.bilm.lstm_cell import LayerOutput, LstmLayer
 from elmo_plugin.bilm.precision import PackedLinear, Precision
-from elmo_plugin.common.process import torch_threads
+from elmo_plugin.common.process import run_side_by_side, torch_threads
 
 MANY_STEPS = 1000  # more time steps than this are run by one thread
 
@@ -73,10 +73,14 @@ class FrozenRecurrence:
         final_hidden = state.hidden.clone()
         final_cell = state.cell.clone()
         outputs = final_cell.new_empty(len(inputs), len(inputs[0]), final_hidden.size(-1))
-        for layers in packed:
+        is_inference_mode = torch.is_inference_mode_enabled()
+
+        def run_steps(layers: PackedLayers) -> None:
             directions = layers.directions
+            # Modes belong to a thread, and this may be another one than that of `run`.
             with (
-                _threads_for(layers, len(batch_sizes)),
+                torch.inference_mode(is_inference_mode),
+                torch.no_grad(),
                 torch.autocast(final_cell.device.type, enabled=False),
             ):
                 _run_steps(
@@ -87,6 +91,15 @@ class FrozenRecurrence:
                     LstmState(final_hidden[directions], final_cell[directions]),
                     keep_state,
                 )
+
+        num_threads = torch.get_num_threads()
+        if len(packed) > 1 and final_cell.device.type == "cpu" and num_threads % len(packed) == 0:
+            functions = [partial(run_steps, layers) for layers in packed]
+            run_side_by_side(functions, num_threads // len(packed))
+        else:
+            for layers in packed:
+                with _threads_for(layers, len(batch_sizes)):
+                    run_steps(layers)
         if not keep_state:
             return list(outputs), None
         return list(outputs), LstmState(final_hidden, final_cell)
@@ -104,8 +117,12 @@ def _threads_for(layers: PackedLayers, num_steps: int) -> AbstractContextManager
     return nullcontext()
 
 
-class SequentialRecurrence(FrozenRecurrence):
-    """Runs one direction after the other, each on all cores: best for large products."""
+class SeparateRecurrence(FrozenRecurrence):
+    """
+    Runs each direction in products of its own: best for large products. On a CPU with an even
+    number of threads the directions run side by side, because threads that share a product wait for
+    one another after each of them, and for long if other processes need the cores.
+    """
 
     def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> list[PackedLayers]:
         """Packs the weights of each direction for itself."""

@@ -10,7 +10,8 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,32 @@ def torch_threads(number: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def run_side_by_side(functions: Sequence[Callable[[], None]], threads_each: int) -> None:
+    """
+    Runs these functions at the same time, each in a thread of its own that computes with
+    `threads_each` of torch's threads. These threads end before this function does.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    started = threading.Semaphore(0)  # counts the functions that have their number of threads
+
+    def run(function: Callable[[], None]) -> None:
+        torch.get_num_threads()  # the first call in a thread sets it to the number of all threads
+        torch.set_num_threads(threads_each)
+        started.release()
+        function()
+
+    with ThreadPoolExecutor(len(functions)) as executor:
+        futures = [executor.submit(run, function) for function in functions]
+        for _ in functions:
+            started.acquire()
+        # torch gives the number that was set last to all threads that start computing later.
+        torch.set_num_threads(before)
+        for future in futures:
+            future.result()
 
 
 def get_device(name: "str | int | torch.device") -> "torch.device":

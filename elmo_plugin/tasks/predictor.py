@@ -217,7 +217,7 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> lis
             f'{name}: "{key}": expected a list of words that are not empty, got {value!r}'
         )
     if not tokens:
-        raise ConfigurationError(f"{name}: no words in the input {json_dict!r:.200}")
+        raise ConfigurationError(f'{name}: "{key}": expected words, got {value!r:.200}')
     return tokens
 
 

@@ -29,9 +29,9 @@ class ComputePath(NamedTuple):
 PATHS = [
     ComputePath("reference", "float32", "cpu", 2e-6),
     ComputePath("training", "float32", "cpu", 2e-6),
-    ComputePath("sequential", "float32", "cpu", 2e-6),
-    ComputePath("sequential", "bfloat16", "cpu", 2e-2),
-    ComputePath("sequential", "int8", "cpu", 6e-2),
+    ComputePath("separate_directions", "float32", "cpu", 2e-6),
+    ComputePath("separate_directions", "bfloat16", "cpu", 2e-2),
+    ComputePath("separate_directions", "int8", "cpu", 6e-2),
     ComputePath("batched_directions", "float32", "cpu", 2e-6),
     ComputePath("batched_directions", "bfloat16", "cpu", 2e-2),
     ComputePath("batched_directions", "int8", "cpu", 6e-2),

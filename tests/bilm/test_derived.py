@@ -117,7 +117,7 @@ CHANGES: list[Change] = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("recurrence", ["sequential", "batched_directions"])
+@pytest.mark.parametrize("recurrence", ["separate_directions", "batched_directions"])
 def test_a_changed_bilm_computes_with_its_new_weights(
     bilm: BiLm, change: Change, recurrence: str
 ) -> None:

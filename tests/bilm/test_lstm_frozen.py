@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from elmo_plugin.bilm import PRECISIONS, LstmOptions, lstm_frozen
 from elmo_plugin.bilm.batching import LstmState
 from elmo_plugin.bilm.lstm_cell import LstmLayer
-from elmo_plugin.bilm.lstm_frozen import BatchedRecurrence, PackedLayers
+from elmo_plugin.bilm.lstm_frozen import BatchedRecurrence, PackedLayers, SeparateRecurrence
 from elmo_plugin.common.process import torch_threads
 from tests.bilm.paths import ComputePath, skip_if_not_here
 
@@ -93,3 +93,38 @@ def test_many_time_steps_are_run_by_one_thread(monkeypatch: pytest.MonkeyPatch) 
             BatchedRecurrence().run(recorded, *_random_inputs([length, 1]), False)
         assert torch.get_num_threads() == 2
     assert used == [2] * 5 + [1] * 6
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8"])
+@pytest.mark.parametrize("inference_mode", [False, True])
+def test_directions_side_by_side_compute_the_same_bits(
+    precision: str, inference_mode: bool
+) -> None:
+    skip_if_not_here(ComputePath("separate_directions", precision, "cpu", 0.0))
+    packed = SeparateRecurrence().pack(_layers(0.5, 0.4), PRECISIONS[precision])
+    inputs, batch_sizes, state = _random_inputs(LENGTHS)
+    results = []
+    for threads in (1, 2, 3, 4):
+        with torch_threads(threads), torch.inference_mode(inference_mode), torch.autocast("cpu"):
+            outputs, final = SeparateRecurrence().run(packed, inputs, batch_sizes, state, True)
+        results.append([*outputs, *final])
+    for result in results[1:]:
+        assert all(map(torch.equal, result, results[0]))
+
+
+@pytest.mark.parametrize(("threads", "expected"), [(1, 1), (2, 1), (3, 3), (6, 3)])
+def test_each_direction_has_half_of_the_threads_if_they_can_be_halved(
+    threads: int, expected: int
+) -> None:
+    packed = SeparateRecurrence().pack(_layers(None, None), PRECISIONS["float32"])
+    used: list[int] = []
+
+    def projection(*args: Any) -> Tensor:
+        used.append(torch.get_num_threads())
+        return packed[0].projection(*args)
+
+    recorded = [layers._replace(projection=projection) for layers in packed]
+    with torch_threads(threads):
+        SeparateRecurrence().run(recorded, *_random_inputs([1]), False)
+        assert torch.get_num_threads() == threads
+    assert used == [expected, expected]

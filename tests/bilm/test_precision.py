@@ -97,7 +97,7 @@ def older_processor(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("older_processor")
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
-@pytest.mark.parametrize("recurrence", ["auto", "sequential", "batched_directions"])
+@pytest.mark.parametrize("recurrence", ["auto", "separate_directions", "batched_directions"])
 def test_an_older_processor_computes_in_float32_with_one_warning(
     precision: str, recurrence: str, make_bilm: BiLmMaker, caplog: pytest.LogCaptureFixture
 ) -> None:

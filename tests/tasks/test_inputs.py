@@ -19,8 +19,8 @@ PAIR, DOGS = {"premise": "A dog runs.", "hypothesis": "It runs."}, {"sentence": 
 @pytest.mark.parametrize(
     ("name", "line", "message"),
     [
-        ("elmo_ner", {"sentence": ""}, "no words in"),
-        ("elmo_ner", {"words": []}, "no words in"),
+        ("elmo_ner", {"sentence": ""}, "expected words, got"),
+        ("elmo_ner", {"words": []}, "expected words, got"),
         ("elmo_ner", {"text": "Ada"}, 'expected "words" or "sentence" in'),
         ("elmo_ner", {"sentence": 3}, '"sentence": expected text, got 3'),
         ("elmo_ner", {"words": "Ada"}, "\"words\": expected a list of words .*, got 'Ada'"),
