@@ -35,19 +35,22 @@ class SquadImporter(TaskImporter[SquadExample]):
     @overrides
     def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[SquadExample]:
         examples = list(read_questions(file, options, report))
-        has_answers = any(example.question.answers for example in examples)
+        some_have_answers = any(example.question.answers for example in examples)
         for example in examples:
-            if has_answers and not example.question.answers:
+            # If no question has an answer, the file is one to predict, and all are kept.
+            if some_have_answers and not example.question.answers:
                 report.leave_out("without an answer", example.place)
             else:
                 yield example
 
     @overrides
     def write(self, examples: Sequence[SquadExample]) -> Iterator[str]:
+        # Each article is on a line of its own, so that the file can be looked at and compared.
         yield '{"version": "1.1", "data": [\n'
         separator = ""
-        for title, of_article in groupby(examples, key=lambda example: example.title):
-            yield separator + json.dumps(_article(title, of_article), ensure_ascii=False)
+        for title, examples_of_article in groupby(examples, key=lambda example: example.title):
+            article = _article(title, examples_of_article)
+            yield separator + json.dumps(article, ensure_ascii=False)
             separator = ",\n"
         yield "\n]}\n"
 
@@ -61,6 +64,7 @@ class SquadImporter(TaskImporter[SquadExample]):
 
     @overrides
     def document(self, example: SquadExample) -> str | None:
+        # Questions about the same passage are never split, even if no title names its article.
         return example.title or example.passage
 
     @overrides
@@ -69,11 +73,11 @@ class SquadImporter(TaskImporter[SquadExample]):
 
 
 def _article(title: str, examples: Iterator[SquadExample]) -> dict[str, Any]:
-    """Returns an article of SQuAD's JSON, given the questions about it."""
+    """Returns an article of SQuAD's JSON, with a paragraph for each passage."""
     paragraphs = []
-    for passage, questions in groupby(examples, key=lambda example: example.passage):
+    for passage, examples_of_passage in groupby(examples, key=lambda example: example.passage):
         items = []
-        for example in questions:
+        for example in examples_of_passage:
             question = example.question
             answers = [
                 {"text": answer.text, "answer_start": answer.start} for answer in question.answers
@@ -108,7 +112,7 @@ def _raw_questions(file: str, options: ImportOptions, report: Report) -> Iterato
         yield from questions_of_table(read_table(file, options, report), options)
         return
     text = read_text(file, options, report)
-    if not is_json(text):
+    if not is_json(text):  # a table, although the name of the file does not say so
         yield from questions_of_table(read_text_table(file, text, options, report), options)
         return
     records = list(read_objects(file, text))
@@ -116,6 +120,8 @@ def _raw_questions(file: str, options: ImportOptions, report: Report) -> Iterato
         # One object of columns: {"question": ["Who left?", "Why?"], "context": [...], ...}
         records = rows_in_object(records[0], report)
     for record in records:
+        if set(record.fields) == {"header"}:
+            continue  # MRQA's files begin with a line about the data set
         yield from _questions_of_record(record, options, report)
 
 
@@ -133,7 +139,7 @@ def _questions_of_record(
     elif isinstance(fields.get("qas"), list):
         report.took("passages with a list of questions each")
         yield from questions_of_passage(record, options)
-    elif set(fields) != {"header"}:  # the first line of MRQA's files
+    else:
         report.took("a question in each record")
         yield question_of_fields(fields, record.place, options)
 
