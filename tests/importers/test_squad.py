@@ -139,6 +139,19 @@ def test_rows_without_ids_are_named_by_line(tmp_path: Path) -> None:
     assert "questions without an id have their places as ids" in said
 
 
+@pytest.mark.parametrize("identifier", [None, ""])
+def test_no_question_without_an_id_is_taken_for_a_repetition(
+    tmp_path: Path, identifier: Any
+) -> None:
+    paragraph = {"context": "It rained.", "qas": [record(id=identifier), record(id=identifier)]}
+    article = {"title": "Wikipedia", "paragraphs": [paragraph, paragraph]}
+    questions, _ = imported(tmp_path, {"data": [article, article]})
+    assert len({question.id for question in questions}) == 8
+    detected = {"question": "What?", "detected_answers": [{"text": "rained"}], "qid": identifier}
+    questions, _ = imported(tmp_path, {"context": "It rained.", "qas": [detected, detected]}, "y")
+    assert len({question.id for question in questions}) == 2
+
+
 def test_columns_with_other_names_require_the_column_option(tmp_path: Path) -> None:
     text = "Text;Frage;Antwort\nEs regnete.;Was?;regnete\n"
     with pytest.raises(
@@ -158,7 +171,7 @@ def test_paragraphs_of_an_article_stay_together(tmp_path: Path) -> None:
     content = {"data": [{"title": "Rain", "paragraphs": [*paragraphs, {"context": "It."}, 3]}]}
     questions, said = imported(tmp_path, content)
     assert [question.id for question in questions] == ["a", "b"]
-    assert 'about a paragraph without "qas": Rain, paragraph 3, Rain, paragraph 4' in said
+    assert 'about a paragraph without "qas": item 1 (Rain), paragraph 3, item 1 (Rain), paragraph 4' in said
 
 
 @pytest.mark.parametrize(
