@@ -152,6 +152,17 @@ def test_no_question_without_an_id_is_taken_for_a_repetition(
     assert len({question.id for question in questions}) == 2
 
 
+def test_the_id_of_a_passage_is_not_the_id_of_its_questions(tmp_path: Path) -> None:
+    answers = ["rained"]
+    passage = {"id": "p", "context": "It rained."}
+    qas = [{"qid": name, "question": "What?", "answers": answers} for name in "ab"]
+    questions, _ = imported(tmp_path, passage | {"qas": qas})
+    assert [question.id for question in questions] == ["a", "b"]
+    qas = [{"question": "What?", "answers": answers}] * 2
+    questions, _ = imported(tmp_path, passage | {"qas": qas}, "y.json")
+    assert [question.id for question in questions] == ["line 1, question 1", "line 1, question 2"]
+
+
 def test_columns_with_other_names_require_the_column_option(tmp_path: Path) -> None:
     text = "Text;Frage;Antwort\nEs regnete.;Was?;regnete\n"
     with pytest.raises(
@@ -171,7 +182,10 @@ def test_paragraphs_of_an_article_stay_together(tmp_path: Path) -> None:
     content = {"data": [{"title": "Rain", "paragraphs": [*paragraphs, {"context": "It."}, 3]}]}
     questions, said = imported(tmp_path, content)
     assert [question.id for question in questions] == ["a", "b"]
-    assert 'about a paragraph without "qas": item 1 (Rain), paragraph 3, item 1 (Rain), paragraph 4' in said
+    assert (
+        'about a paragraph without "qas": item 1 (Rain), paragraph 3, item 1 (Rain), paragraph 4'
+        in said
+    )
 
 
 @pytest.mark.parametrize(
