@@ -141,7 +141,7 @@ def _questions_of_record(
         yield from questions_of_passage(record, options)
     else:
         report.took("a question in each record")
-        yield question_of_fields(fields, record.place, options)
+        yield question_of_fields(record, options)
 
 
 def read_scored_squad(path: str) -> Iterator[Paragraph]:

@@ -21,4 +21,5 @@ def questions_of_passage(record: Record, options: ImportOptions) -> Iterator[Raw
         # What is not an object has no text, and is left out for that reason.
         if isinstance(question, dict):
             fields |= question
-        yield question_of_fields(fields, f"{record.place}, question {number}", options)
+        place = f"{record.place}, question {number}"
+        yield question_of_fields(Record(record.file, place, fields), options)

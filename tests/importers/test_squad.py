@@ -172,7 +172,10 @@ def test_columns_with_other_names_require_the_column_option(tmp_path: Path) -> N
     columns = {"context": "Text", "question": "1", "answer": "Antwort"}
     (question,), _ = imported(tmp_path, text, "y.csv", columns=columns)
     assert question[1:] == ("Was?", [Answer("regnete", 3)])
-    with pytest.raises(ConfigurationError, match="--column: there is no 'Satz', only Text, Frage"):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"z\.csv, line 1: --column context: expected one of 'Text', .* got 'Satz'",
+    ):
         imported(tmp_path, text, "z.csv", columns={**columns, "context": "Satz"})
 
 
@@ -269,6 +272,27 @@ def test_a_column_that_is_chosen_for_one_role_has_no_other(tmp_path: Path) -> No
     columns["answer"] = "Antwort"
     (question,), _ = imported(tmp_path, content, "y.csv", columns=columns)
     assert question.answers == [Answer("regnet", 3)]
+
+
+@pytest.mark.parametrize("other", ["answers", "answer_pivot", "detected_answers", "answer"])
+@pytest.mark.parametrize("role", ["answer", "answers"])
+def test_the_chosen_answers_are_taken_whatever_other_answers_there_are(
+    tmp_path: Path, other: str, role: str
+) -> None:
+    line = {"context": "It rained.", "question": "What?", other: ["It"], "native": ["rained"]}
+    (question,), _ = imported(tmp_path, line, columns={role: "native"})
+    assert question.answers == [Answer("rained", 3)]
+
+
+def test_a_record_without_the_chosen_field_is_named(tmp_path: Path) -> None:
+    lines = [record(native="rained"), record()]
+    with pytest.raises(ConfigurationError, match=r"x\.jsonl, line 2: --column answer: expected"):
+        imported(
+            tmp_path,
+            "\n".join(map(json.dumps, lines)),
+            "x.jsonl",
+            columns={"answer": "native"},
+        )
 
 
 def test_questions_in_a_list_for_each_column_are_read(tmp_path: Path) -> None:
