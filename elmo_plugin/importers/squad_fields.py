@@ -57,8 +57,9 @@ def _answers_of_fields(values: Mapping[str, Any]) -> Any:
     """
     answers = None
     for role in _ROLES_OF_ANSWERS:
-        answers = values.get(role)
-        if answers is not None:
+        value = values.get(role)
+        if value is not None and value != "":  # an empty cell has no answer
+            answers = value
             break
     if isinstance(answers, str):
         answers = _answers_in_text(answers)

@@ -295,6 +295,15 @@ def test_a_record_without_the_chosen_field_is_named(tmp_path: Path) -> None:
         )
 
 
+def test_an_empty_cell_is_no_answer(tmp_path: Path) -> None:
+    header = "context,question,answers,answer\n"
+    questions, said = imported(tmp_path, header + "It rained.,What?,,\n", "x.csv")
+    assert [question.answers for question in questions] == [[]]
+    assert "no answers to learn or to score" in said
+    questions, _ = imported(tmp_path, header + "It rained.,What?,,rained\n", "y.csv")
+    assert [question.answers for question in questions] == [[Answer("rained", 3)]]
+
+
 def test_questions_in_a_list_for_each_column_are_read(tmp_path: Path) -> None:
     columns = {name: [value] for name, value in record().items()}
     (question,), _ = imported(tmp_path, columns)
