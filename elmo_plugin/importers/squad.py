@@ -1,15 +1,13 @@
 """The importer of questions about passages: SQuAD's relatives, MRQA, CMRC, JSON lines, tables."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
-from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.json_records import Record, is_json, read_objects
 from elmo_plugin.importers.nested_fields import rows_in_object
 from elmo_plugin.importers.options import ImportOptions
@@ -92,8 +90,13 @@ def read_questions(file: str, options: ImportOptions, report: Report) -> Iterato
     Yields the questions of a file, those without answers included. The report lists those that
     cannot be used. Raises `ConfigurationError`, naming the file, if it is none of the known forms.
     """
+    return _usable_examples(_raw_questions(file, options, report), report)
+
+
+def _usable_examples(questions: Iterable[RawQuestion], report: Report) -> Iterator[SquadExample]:
+    """Yields the questions that can be used, each id once. The report lists the others."""
     ids: set[str] = set()
-    for raw in _raw_questions(file, options, report):
+    for raw in questions:
         try:
             example = checked_example(raw, report)
             identifier = str(example.question.id)
@@ -146,28 +149,16 @@ def _questions_of_record(
 
 def read_scored_squad(path: str) -> Iterator[Paragraph]:
     """
-    Reads the correct answers of a file to score. Raises `ConfigurationError`, naming the file, if
-    a question cannot be used.
+    Reads the correct answers of a file to score, each question in a paragraph of its own. Raises
+    `ConfigurationError`, naming the file, if a question cannot be used.
     """
     report = Report(path)
     for raw in _raw_questions(path, ImportOptions(), report):
         try:
-            example = checked_example(_with_first_places(raw), report)
+            # Only the texts of the answers are scored.
+            example = checked_example(raw, report, take_first_places=True)
         except Unusable as error:
             raise ConfigurationError(
-                f"{path}, {raw.place}: expected no question {error.reason}"
+                f"{path}, {raw.place}: expected no questions {error.reason}"
             ) from None
         yield Paragraph(f"{path}, {example.place}", example.passage, [example.question])
-
-
-def _with_first_places(raw: RawQuestion) -> RawQuestion:
-    """
-    Returns a question whose answers, if they are only texts, are at the first of their places: it
-    is their text that is scored.
-    """
-    if not isinstance(raw.passage, str) or not is_list_of(raw.answers, str):
-        return raw
-    answers = [
-        {"text": text, "answer_start": max(0, raw.passage.find(text))} for text in raw.answers
-    ]
-    return replace(raw, answers=answers)

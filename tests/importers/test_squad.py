@@ -231,14 +231,35 @@ def test_a_place_without_the_text_of_an_answer_is_reported(tmp_path: Path) -> No
     assert "with the place of an answer, but without its text: line 2" in said
 
 
-def test_scoring_needs_only_the_texts_of_answers(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ["1911"],
+        "1911",
+        [{"text": "1911"}],
+        {"text": "1911", "answer_start": None},
+        {"text": ["1911"], "answer_start": [None]},
+    ],
+)
+def test_scoring_needs_only_the_texts_of_answers(tmp_path: Path, answers: Any) -> None:
     path = tmp_path / "x.jsonl"
-    path.write_text(json.dumps(record("1911, 1911", answers=["1911"])))
+    path.write_text(json.dumps(record("1911, 1911", answers=answers)))
     (paragraph,) = read_scored_squad(str(path))
     assert [answer.text for answer in paragraph.questions[0].answers] == ["1911"]
+
+
+def test_scored_answers_may_differ_from_the_passage_in_white_space(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps(record("Then it\u00a0rained.", answers=["it rained"])))
+    (paragraph,) = read_scored_squad(str(path))
+    assert paragraph.questions[0].answers == [Answer("it\u00a0rained", 5)]
+
+
+def test_a_question_that_cannot_be_scored_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
     path.write_text(json.dumps(record(answers=["snowed"])))
     with pytest.raises(
-        ConfigurationError, match=r"x.jsonl, line 1: expected no question with an answer"
+        ConfigurationError, match=r"x.jsonl, line 1: expected no questions with an answer"
     ):
         list(read_scored_squad(str(path)))
 
