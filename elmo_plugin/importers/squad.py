@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -91,6 +92,17 @@ def read_questions(file: str, options: ImportOptions, report: Report) -> Iterato
     cannot be used. Raises `ConfigurationError`, naming the file, if it is none of the known forms.
     """
     return _usable_examples(_raw_questions(file, options, report), report)
+
+
+def read_questions_to_answer(file: str, report: Report) -> Iterator[SquadExample]:
+    """
+    Yields the questions of a file to predict, as `read_questions` does, but without their answers:
+    no question is left out because of an answer that is malformed or at an uncertain place.
+    """
+    questions = (
+        replace(raw, answers=None) for raw in _raw_questions(file, ImportOptions(), report)
+    )
+    return _usable_examples(questions, report)
 
 
 def _usable_examples(questions: Iterable[RawQuestion], report: Report) -> Iterator[SquadExample]:
