@@ -93,11 +93,11 @@ def _as_list(value: Any) -> list[Any]:
 
 def questions_of_table(table: Table, options: ImportOptions) -> Iterator[RawQuestion]:
     """
-    Yields the questions of a table whose first row names its columns. Raises `ConfigurationError`,
-    naming the file and the option, if it lacks a column of passages or of questions, or one that
-    the options choose.
+    Yields the questions of a table whose first row that is not blank names its columns. Raises
+    `ConfigurationError`, naming the file and the option, if it lacks a column of passages or of
+    questions or one that the options choose, or if several columns have the same name and role.
     """
-    header = table.rows[0]
+    header, *rows = [row for row in table.rows if not row.is_blank]
     names = [name.strip() for name in header.fields]
     location = f"{table.file}, {header.place}"
     roles = find_names(names, options, location)
@@ -107,9 +107,13 @@ def questions_of_table(table: Table, options: ImportOptions) -> Iterator[RawQues
                 f"{location}: expected a column {role!r}, got "
                 f"{', '.join(map(repr, names))}; --column {role}=NAME names it"
             )
-    for row in table.rows[1:]:
-        if row.is_blank:
-            continue
+    for role, name in roles.items():
+        if names.count(name) > 1:
+            raise ConfigurationError(
+                f"{location}: --column {role}: expected one column, got {names.count(name)} that "
+                f"are called {name!r}"
+            )
+    for row in rows:
         fields = dict(zip(names, row.fields, strict=True))
         yield question_of_fields(Record(table.file, row.place, fields), options)
 

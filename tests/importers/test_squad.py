@@ -325,6 +325,20 @@ def test_an_empty_cell_is_no_answer(tmp_path: Path) -> None:
     assert [question.answers for question in questions] == [[Answer("rained", 3)]]
 
 
+def test_the_names_of_columns_may_follow_blank_rows(tmp_path: Path) -> None:
+    content = "\ncontext,question,answer\nIt rained.,What?,rained\n"
+    (question,), _ = imported(tmp_path, content, "x.csv")
+    assert question == Question("line 3", "What?", [Answer("rained", 3)])
+
+
+def test_two_columns_of_one_name_cannot_both_have_the_answers(tmp_path: Path) -> None:
+    content = "context,question,answer,answer\nIt rained.,What?,rained,It\n"
+    with pytest.raises(
+        ConfigurationError, match=r"x\.csv, line 1: --column answer: .* got 2 that are called"
+    ):
+        imported(tmp_path, content, "x.csv")
+
+
 def test_questions_in_a_list_for_each_column_are_read(tmp_path: Path) -> None:
     columns = {name: [value] for name, value in record().items()}
     (question,), _ = imported(tmp_path, columns)
