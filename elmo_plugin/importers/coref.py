@@ -1,6 +1,6 @@
 """The importer of coreference: columns like CoNLL-2012's, CorefUD, and JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from overrides import overrides
 
@@ -36,12 +36,19 @@ class CorefImporter(TaskImporter[CorefDocument]):
 
     @overrides
     def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[CorefDocument]:
+        titles: set[str] = set()
         for path in files_in(file, (*FOLDER_PATTERNS, "*.conllu", "*.jsonl*", "*.json", "*.ann")):
             for document in _read_file(path, options, report):
                 try:
-                    yield _cleaned(document)
+                    cleaned = _cleaned(document)
                 except Unusable as error:
                     report.leave_out(error.reason, document.title)
+                    continue
+                if cleaned.title in titles:
+                    cleaned = _with_new_title(cleaned, titles)
+                    report.took("documents named like an earlier one get a number, as in NAME-2")
+                titles.add(cleaned.title)
+                yield cleaned
 
     @overrides
     def write(self, examples: Sequence[CorefDocument]) -> Iterator[str]:
@@ -103,6 +110,19 @@ def _cleaned(document: CorefDocument) -> CorefDocument:
         part = ""  # the columns hold numbers only
     name = _one_line(document.name)
     return document._replace(name=name, part=part, sentences=sentences, speakers=speakers)
+
+
+def _with_new_title(document: CorefDocument, titles: Container[str]) -> CorefDocument:
+    """
+    Returns a document with a number behind its name, so that its title is not among the others:
+    scorers tell documents apart by their titles.
+    """
+    number = 2
+    renamed = document
+    while renamed.title in titles:
+        renamed = document._replace(name=f"{document.name}-{number}")
+        number += 1
+    return renamed
 
 
 def _has_crossing_mentions(document: CorefDocument) -> bool:
