@@ -39,9 +39,12 @@ def document_in(record: Record) -> CorefDocument:
         else:
             clusters = _clusters(fields.get("clusters"), sentences)
         speakers = check_speakers(fields.get("speakers"), sentences)
+    part = fields.get("line") or fields.get("part")
+    if part is None:
+        part = ""
     return CorefDocument(
         name=str(name),
-        part=str(fields.get("line") or fields.get("part", "")),
+        part=str(part),
         sentences=sentences,
         speakers=speakers,
         genre=genre_in(str(name)),

@@ -116,6 +116,22 @@ def test_an_unknown_json_form_is_an_error_naming_file_and_line(
         read({"sentences": SENTENCES, "clusters": INCLUSIVE, **changes})
 
 
+@pytest.mark.parametrize(
+    ("fields", "title"),
+    [
+        ({}, "(n);"),
+        ({"part": None}, "(n);"),
+        ({"part": 0}, "(n); part 0"),
+        ({"line": 7}, "(n); part 7"),
+    ],
+)
+def test_the_title_of_a_document_has_its_part_if_there_is_one(
+    fields: dict[str, Any], title: str
+) -> None:
+    document = read({"doc_key": "n", "sentences": SENTENCES, "clusters": INCLUSIVE, **fields})
+    assert document.title == title
+
+
 def test_pieces_of_words_are_no_words(tmp_path: Path) -> None:
     file = tmp_path / "f.jsonl"
     file.write_text('{"sentences": [["[CLS]", "wave", "##d"]], "clusters": []}')
