@@ -28,7 +28,7 @@ from elmo_plugin.tasks.coref.conll import (
 from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, genre_in
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 
-# The names of files in a folder. Those of e2e-coref end in ".jsonlines".
+# The names of files in a folder. e2e-coref has ".jsonlines".
 _PATTERNS = (*FOLDER_PATTERNS, "*.conllu", "*.jsonl*", "*.json", "*.ann")
 
 
@@ -101,7 +101,7 @@ def _cleaned(document: CorefDocument) -> CorefDocument:
     Returns a document as the columns of CoNLL-2012 can hold it: without tabs and line ends in its
     texts, and without a part that is not a number.
 
-    Raises `Unusable` if they cannot hold it: it has no word or a blank one, or mentions of one
+    Raises `Unusable` if they cannot hold it: its words are missing or blank, or mentions of one
     cluster cross.
     """
     sentences = [[_one_line(word) for word in words] for words in document.sentences]
@@ -150,7 +150,7 @@ def _one_line(text: str) -> str:
 
 def read_scored_coref(path: str) -> Iterator[CorefDocument]:
     """
-    Reads a file to score: JSON, or columns, of which only the last one counts. As for the reference
+    Reads a file to score: JSON, or columns; only the last column counts. As for the reference
     scorer, lines may differ in length, a document may be empty, and the last one of the file may
     lack its end. Raises `ConfigurationError`, naming file and line, if brackets are malformed.
     """
@@ -165,8 +165,8 @@ def read_scored_coref(path: str) -> Iterator[CorefDocument]:
 
 def _scored_document(document: DocumentLines) -> CorefDocument:
     """
-    Returns the document of the last columns of some lines. Its words and speakers, which may not be
-    in the file, are not read: they are empty.
+    Returns the document of the last columns of some lines. Its words and speakers are not read, as
+    the file may lack them.
     """
     name, part = parse_title(document.begin)
     sentences = rows_of_sentences(document)

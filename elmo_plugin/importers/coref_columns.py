@@ -110,8 +110,8 @@ def _document_of(document: DocumentLines, report: Report) -> CorefDocument:
 
 def _find_words(sentences: Sequence[list[Row]], name: str) -> int:
     """
-    Returns the column of the words in a document of this name: that of CoNLL-2012, if the columns
-    may be CoNLL-2012's, or else the first one in which the words of a sentence differ. A column
+    Returns the column of the words in a document of this name: the fourth one, if the columns may
+    be CoNLL-2012's, or else the first one in which the words of a sentence differ. A column
     that has only the document's name or numbers is not taken. Raises `ConfigurationError`, naming
     file and line, if no column is found.
     """
@@ -152,8 +152,8 @@ def _has_names_or_numbers(sentences: Sequence[list[Row]], column: int, name: str
 
 def _speakers(rows: Sequence[Row], word_column: int) -> list[str]:
     """
-    Returns the speaker of each word of a sentence: `NO_SPEAKER`, unless the columns are those of
-    CoNLL-2012, perhaps with others before them.
+    Returns the speaker of each word of a sentence: `NO_SPEAKER`, unless the columns are
+    CoNLL-2012's, perhaps with others before them.
     """
     speaker_column = _SPEAKER_COLUMN + word_column - _WORD_COLUMN
     entity_column = speaker_column + 1

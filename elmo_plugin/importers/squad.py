@@ -44,7 +44,7 @@ class SquadImporter(TaskImporter[SquadExample]):
 
     @overrides
     def write(self, examples: Sequence[SquadExample]) -> Iterator[str]:
-        # Each article is on a line of its own, so that the file can be looked at and compared.
+        # One article a line, so that people can look at the file, and programs compare it.
         yield '{"version": "1.1", "data": [\n'
         separator = ""
         for title, examples_of_article in groupby(examples, key=lambda example: example.title):
@@ -161,7 +161,7 @@ def _questions_of_record(
 
 def read_scored_squad(path: str) -> Iterator[Paragraph]:
     """
-    Reads the correct answers of a file to score, each question in a paragraph of its own. Raises
+    Reads the correct answers of a file to score, each question in another paragraph. Raises
     `ConfigurationError`, naming the file, if a question cannot be used.
     """
     report = Report(path)

@@ -27,9 +27,9 @@ def questions_of_article(record: Record, report: Report) -> Iterator[RawQuestion
             report.leave_out('about a paragraph without "qas"', place)
             continue
         for question_number, question in enumerate(questions, start=1):
-            # What is not an object has no text, and is left out for that reason.
+            # Anything but an object becomes a question without a text, and is left out later.
             fields = question if isinstance(question, dict) else {}
-            # If a question has no id, its place becomes its id, so no two places may be the same.
+            # The place of a question becomes its id if it lacks one: all places must be different.
             shown_id = fields.get("id") or question_number
             yield RawQuestion(
                 place=f"{place}, question {shown_id}",

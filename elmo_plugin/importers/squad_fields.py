@@ -52,19 +52,19 @@ def question_of_fields(record: Record, options: ImportOptions) -> RawQuestion:
 
 def _answers_of_fields(values: Mapping[str, Any]) -> Any:
     """
-    Returns the answers among the values of the roles, together with their beginnings if these have
-    a field of their own, or `None` if no answer is given.
+    Returns the answers among the values of the roles, together with their beginnings if these are
+    in another field, or `None` if no answer is given.
     """
     answers = None
     for role in _ROLES_OF_ANSWERS:
         value = values.get(role)
-        if value is not None and value != "":  # an empty cell has no answer
+        if value is not None and value != "":  # an empty cell is no answer
             answers = value
             break
     if isinstance(answers, str):
         answers = _answers_in_text(answers)
     if isinstance(answers, dict) or is_list_of(answers, dict):
-        return answers  # objects say themselves where the answers begin
+        return answers  # each object has the beginning of its answer
     starts = values.get("answer_start")
     if starts is None or starts == "":
         return answers

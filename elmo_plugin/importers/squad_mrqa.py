@@ -19,7 +19,7 @@ def is_mrqa(fields: dict[str, Any]) -> bool:
 def questions_of_mrqa(record: Record) -> Iterator[RawQuestion]:
     """Yields the questions of a record, with all places of their detected answers."""
     for number, question in enumerate(record.fields["qas"], start=1):
-        # What is not an object has no text, and is left out for that reason.
+        # Anything but an object becomes a question without a text, and is left out later.
         fields = question if isinstance(question, dict) else {}
         identifier = fields.get("qid") or fields.get("id")
         yield RawQuestion(

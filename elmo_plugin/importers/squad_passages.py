@@ -18,7 +18,7 @@ def questions_of_passage(record: Record, options: ImportOptions) -> Iterator[Raw
     fields_of_passage.pop("id", None)
     for number, question in enumerate(record.fields["qas"], start=1):
         fields = dict(fields_of_passage)
-        # What is not an object has no text, and is left out for that reason.
+        # Anything but an object becomes a question without a text, and is left out later.
         if isinstance(question, dict):
             fields |= question
         place = f"{record.place}, question {number}"

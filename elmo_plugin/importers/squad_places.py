@@ -49,7 +49,7 @@ def place_answer(
 
 def _place_near(start: int, num_leading_blanks: int, answer: str, passage: str) -> int:
     """
-    Returns where an answer begins whose leading blanks have been removed. Some files give the place
+    Returns the place of an answer without its leading blanks. Some files give the place
     of the first blank as `start`, others the place behind the blanks. Raises `Unusable` if the
     answer is at neither.
     """
@@ -64,7 +64,7 @@ def _only_place(text: str, passage: str) -> int:
     Returns the place of a text that a passage contains. Raises `Unusable` if it occurs several
     times, or not as whole words.
     """
-    # The look-ahead finds places that overlap, too, such as "aa" twice in "aaa".
+    # The look-ahead also finds places that overlap, such as "aa" twice in "aaa".
     places = [match.start() for match in re.finditer(f"(?={re.escape(text)})", passage)]
     if len(places) > 1:
         raise Unusable("with an answer that is in its passage several times, without answer_start")

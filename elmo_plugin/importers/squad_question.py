@@ -36,7 +36,7 @@ class SquadExample(NamedTuple):
 
 
 class _RawAnswer(NamedTuple):
-    """An answer, and the character where it begins according to the file, if the file says so."""
+    """An answer, and the index of its first character according to the file, if it is given."""
 
     text: str
     start: int | None
