@@ -126,6 +126,18 @@ def test_brackets_of_conll2005_are_read_beside_their_words(
     assert predicate.arguments == [Span(0, 1, "A0"), Span(1, 2, "V"), Span(2, 4, "A1")]
 
 
+def test_an_error_of_conll2005_names_the_column_of_the_file(tmp_path: Path) -> None:
+    rows = [["Dogs", "NNS", "-", "(A0*)"], ["scare", "VBP", "scare", "(V*"]]
+    with pytest.raises(ConfigurationError, match=r"line 2: column 4: '\(V\*' is never closed"):
+        sentence_in(tmp_path / "f.txt", rows, " ")
+
+
+def test_a_sentence_of_conll2005_without_lemmas_is_an_error(tmp_path: Path) -> None:
+    rows = [["Dogs", "NNS", "-", "(A0*)"], ["scare", "VBP", "scare", "(V*)"], [""], ["Yes", "UH"]]
+    with pytest.raises(ConfigurationError, match="line 4: expected the lemmas .* in column 3, got"):
+        sentence_in(tmp_path / "f.txt", rows, " ")
+
+
 def test_a_word_may_be_a_number_sign_in_conll2005(tmp_path: Path) -> None:
     rows = [["Dogs", "-", "(A0*)"], ["cost", "cost", "(V*)"], ["#", "-", "(A1*"], ["5", "-", "*)"]]
     sentence = sentence_in(tmp_path / "f.txt", rows, " ")
