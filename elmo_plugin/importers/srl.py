@@ -111,10 +111,11 @@ def _sentences_of_other_forms(
 
 
 def _json_sentences(path: str, lines: Sequence[Line]) -> Iterator[tuple[Line, SrlSentence]]:
-    """Yields the sentence of each record, with a line that only says where it is."""
+    """Yields the sentence of each record, with a line that only says where the record is."""
     text = "\n".join(line.text for line in lines)
-    for number, record in enumerate(read_objects(path, text), start=1):
-        yield Line("", path, number), sentence_in(record)
+    for record in read_objects(path, text):
+        unit, number = record.place.split(" ")  # such as "line 7", or "item 7" of a list
+        yield Line("", path, int(number), unit), sentence_in(record)
 
 
 def read_scored_srl(path: str) -> Iterator[SrlSentence]:
