@@ -24,7 +24,7 @@ def find_lemmas(lines: Sequence[Line]) -> int | None:
     for line in lines:
         columns = line.columns
         if line.text.startswith("#"):
-            continue  # a comment, or the word "#", which is no predicate
+            continue  # a comment, or the word "#": it is no predicate
         is_conll2012 = len(columns) >= FIXED_COLUMNS and columns[2].isdecimal()
         if is_conll2012:
             return None

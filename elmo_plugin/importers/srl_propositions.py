@@ -26,8 +26,8 @@ def read_propositions(lines: Iterable[Line]) -> Iterator[SrlSentence]:
 
 def proposition_sentence(rows: Sequence[Row], lemma_column: int) -> SrlSentence:
     """
-    Returns a sentence of propositions, whose columns begin with the lemmas; columns before them are
-    not read. Raises errors as `read_propositions` does.
+    Returns a sentence of propositions, with arguments in all columns after the lemmas. Columns
+    before the lemmas are not read. Raises errors as `read_propositions` does.
     """
     first = rows[0]
     for row in rows:
