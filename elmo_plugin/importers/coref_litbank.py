@@ -8,9 +8,9 @@ from pathlib import Path
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.importers.lines import numbered_lines
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
-from elmo_plugin.importers.text import read_lines
 from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, genre_in
 from elmo_plugin.tasks.spans import Span
 
@@ -36,8 +36,9 @@ def read_litbank(file: str, text: str, options: ImportOptions, report: Report) -
     words_file = file.removesuffix(".ann") + ".txt"
     if not Path(words_file).exists():
         raise ConfigurationError(f"{file}: expected the words in {words_file} beside it")
-    # The numbers of the mentions count blank lines as sentences.
-    sentences = [line.split() for line in read_lines(words_file, options, report)]
+    # The numbers of the mentions count blank lines as sentences, and no-break spaces as characters
+    # of words.
+    sentences = [line.columns for line in numbered_lines(words_file, options, report)]
     mentions: dict[str, Span] = {}  # by their names
     clusters: dict[str, list[Span]] = {}  # by their names
     for number, line in enumerate(text.split("\n"), start=1):
