@@ -73,8 +73,8 @@ class CorefImporter(TaskImporter[CorefDocument]):
         if not clusters:
             yield f"{file}: no clusters to learn or to score"
             return
-        mentions = sum(len(cluster) for cluster in clusters)
-        yield f"{file}: {mentions:,} mentions in {len(clusters):,} clusters"
+        num_mentions = sum(len(cluster) for cluster in clusters)
+        yield f"{file}: {num_mentions:,} mentions in {len(clusters):,} clusters"
 
 
 def _read_file(path: str, options: ImportOptions, report: Report) -> Iterator[CorefDocument]:

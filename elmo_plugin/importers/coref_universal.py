@@ -22,7 +22,7 @@ _DECLARED_FIELDS = re.compile(r"^#\s*global\.Entity\s*=\s*(\S+)", re.MULTILINE)
 
 
 def is_universal(text: str) -> bool:
-    """Returns whether a text has the columns and the entities of CorefUD."""
+    """Returns whether any word has the ten columns of CoNLL-U, with entities in the last one."""
     return re.search(r"^\d+\t(?:[^\t\n]*\t){8}[^\t\n]*\bEntity=", text, re.MULTILINE) is not None
 
 

@@ -63,7 +63,7 @@ class SquadImporter(TaskImporter[SquadExample]):
 
     @overrides
     def document(self, example: SquadExample) -> str | None:
-        # Questions about the same passage are never split, even if no title names its article.
+        # A split keeps the questions about a passage together, even if its article lacks a title.
         return example.title or example.passage
 
     @overrides
@@ -111,7 +111,7 @@ def _usable_examples(questions: Iterable[RawQuestion], report: Report) -> Iterat
     for raw in questions:
         try:
             example = checked_example(raw, report)
-            identifier = str(example.question.id)
+            identifier = str(example.question.id)  # 7 and "7" are the same in predictions
             if identifier in ids:
                 raise Unusable("with the id of an earlier one")
         except Unusable as error:
@@ -167,7 +167,7 @@ def read_scored_squad(path: str) -> Iterator[Paragraph]:
     report = Report(path)
     for raw in _raw_questions(path, ImportOptions(), report):
         try:
-            # Only the texts of the answers are scored.
+            # Only the texts of answers are scored, so any place of them will do.
             example = checked_example(raw, report, take_first_places=True)
         except Unusable as error:
             raise ConfigurationError(

@@ -64,7 +64,7 @@ def _answers_of_fields(values: Mapping[str, Any]) -> Any:
     if isinstance(answers, str):
         answers = _answers_in_text(answers)
     if isinstance(answers, dict) or is_list_of(answers, dict):
-        return answers  # each object has the beginning of its answer
+        return answers  # objects have the beginnings of their answers
     starts = values.get("answer_start")
     if starts is None or starts == "":
         return answers

@@ -49,9 +49,9 @@ def place_answer(
 
 def _place_near(start: int, num_leading_blanks: int, answer: str, passage: str) -> int:
     """
-    Returns the place of an answer without its leading blanks. Some files give the place
-    of the first blank as `start`, others the place behind the blanks. Raises `Unusable` if the
-    answer is at neither.
+    Returns the place of an answer from which leading blanks have been removed. In some files
+    `start` is the first of these blanks, in others the character behind them. Raises `Unusable` if
+    the answer is at neither place.
     """
     for place in (start + num_leading_blanks, start):
         if passage.startswith(answer, place):
@@ -79,7 +79,8 @@ def _is_inside_word(text: str, place: int) -> bool:
     """Returns whether the characters before and after a place belong to the same word."""
     if not 0 < place < len(text):
         return False  # at the beginning or the end of the text
-    before, after = text[place - 1], text[place]
+    before = text[place - 1]
+    after = text[place]
     if _UNSPACED.match(before) or _UNSPACED.match(after):
         return False
     return before.isalnum() and after.isalnum()
