@@ -57,7 +57,10 @@ class SrlImporter(TaskImporter[SrlExample]):
             try:
                 yield example_of(sentence, first_line)
             except Unusable as error:
-                report.leave_out(error.reason, first_line.place)
+                place = first_line.place
+                if path != report.file:  # the report names the folder, not the file
+                    place = first_line.location
+                report.leave_out(error.reason, place)
 
     @overrides
     def write(self, examples: Sequence[SrlExample]) -> Iterator[str]:

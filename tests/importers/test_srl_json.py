@@ -105,6 +105,15 @@ def test_a_predicate_that_does_not_fit_into_columns_is_left_out(tmp_path: Path) 
     assert "left out 2 sentences with a role that is not one word: line 5, line 6" in said
 
 
+def test_a_sentence_of_a_folder_that_is_left_out_is_named_with_its_file(tmp_path: Path) -> None:
+    blank = {"words": ["a", " "], "frames": []}
+    (tmp_path / "a.jsonl").write_text(json.dumps(SHAPES["roles"]))
+    (tmp_path / "b.jsonl").write_text(json.dumps(blank) + "\n" + json.dumps(SHAPES["roles"]))
+    examples, report = imported_examples("srl", tmp_path)
+    assert len(examples) == 2
+    assert report.left_out["with a blank word"] == [f"{tmp_path}/b.jsonl, line 1"]
+
+
 def test_the_sentences_of_a_list_are_located_by_their_numbers(tmp_path: Path) -> None:
     content = json.dumps([{"words": WORDS, "frames": []}, SHAPES["roles"]], indent=1)
     examples, _ = imported_examples("srl", tmp_path / "a.json", content)
