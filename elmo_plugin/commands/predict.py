@@ -289,16 +289,16 @@ def _read_questions(path: str, predictor: "SquadPredictor") -> "list[Instance]":
     """
     from allennlp.common.checks import ConfigurationError
 
-    from elmo_plugin.importers import ImportOptions, Report, read_questions
+    from elmo_plugin.importers import Report, read_questions_to_answer
 
     reader: Any = predictor._dataset_reader
     report = Report(path)
     instances = []
     reasons = []
-    for example in read_questions(path, ImportOptions(), report):
+    for example in read_questions_to_answer(path, report):
         try:
             passage = reader.tokenize(example.passage)
-            instance = reader.text_to_instance(passage, example.question._replace(answers=[]))
+            instance = reader.text_to_instance(passage, example.question)
             predictor.check_length(instance)
             instances.append(instance)
         except ConfigurationError as error:

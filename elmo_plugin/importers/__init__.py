@@ -7,7 +7,7 @@ from elmo_plugin.importers.languages import looks_english
 from elmo_plugin.importers.options import ImportOptions, options_of
 from elmo_plugin.importers.registry import IMPORTERS
 from elmo_plugin.importers.report import Report
-from elmo_plugin.importers.squad import read_questions, read_scored_squad
+from elmo_plugin.importers.squad import read_questions_to_answer, read_scored_squad
 from elmo_plugin.importers.srl import read_scored_srl
 from elmo_plugin.importers.tables import read_table
 from elmo_plugin.importers.text_column import TEXT_NAMES, read_text_column
@@ -23,7 +23,7 @@ __all__ = [
     "looks_english",
     "options_of",
     "read_data",
-    "read_questions",
+    "read_questions_to_answer",
     "read_scored_coref",
     "read_scored_squad",
     "read_scored_srl",

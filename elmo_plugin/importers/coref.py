@@ -1,22 +1,23 @@
 """The importer of coreference: columns like CoNLL-2012's, CorefUD, and JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from overrides import overrides
 
-from elmo_plugin.common.typography import BYTE_ORDER_MARK
-from elmo_plugin.importers.coref_columns import read_coref_columns, without_comments
+from elmo_plugin.importers.coref_columns import (
+    read_coref_columns,
+    rows_of_sentences,
+    without_comments,
+)
 from elmo_plugin.importers.coref_json import document_in
 from elmo_plugin.importers.coref_litbank import is_litbank, read_litbank
 from elmo_plugin.importers.coref_universal import is_universal, read_coref_universal
 from elmo_plugin.importers.json_records import is_json, read_objects
 from elmo_plugin.importers.lines import files_in, first_text, numbered_lines
-from elmo_plugin.importers.loose_columns import split_rows
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report, Unusable
 from elmo_plugin.importers.task_importer import TaskImporter
-from elmo_plugin.importers.text import read_text
-from elmo_plugin.tasks.conll2012 import FOLDER_PATTERNS, split_documents
+from elmo_plugin.tasks.conll2012 import FOLDER_PATTERNS, DocumentLines, split_documents
 from elmo_plugin.tasks.coref.conll import (
     format_clusters,
     format_document,
@@ -27,6 +28,9 @@ from elmo_plugin.tasks.coref.conll import (
 from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, genre_in
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 
+# The names of files in a folder. e2e-coref has ".jsonlines".
+_PATTERNS = (*FOLDER_PATTERNS, "*.conllu", "*.jsonl*", "*.json", "*.ann")
+
 
 class CorefImporter(TaskImporter[CorefDocument]):
     """Imports documents with clusters of mentions, and writes them in CoNLL-2012's columns."""
@@ -36,12 +40,19 @@ class CorefImporter(TaskImporter[CorefDocument]):
 
     @overrides
     def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[CorefDocument]:
-        for path in files_in(file, (*FOLDER_PATTERNS, "*.conllu", "*.jsonl*", "*.json", "*.ann")):
+        titles: set[str] = set()  # of the documents so far
+        for path in files_in(file, _PATTERNS):
             for document in _read_file(path, options, report):
                 try:
-                    yield _cleaned(document)
+                    cleaned = _cleaned(document)
                 except Unusable as error:
                     report.leave_out(error.reason, document.title)
+                    continue
+                if cleaned.title in titles:
+                    cleaned = _with_new_title(cleaned, titles)
+                    report.took("documents named like an earlier one get a number, as in NAME-2")
+                titles.add(cleaned.title)
+                yield cleaned
 
     @overrides
     def write(self, examples: Sequence[CorefDocument]) -> Iterator[str]:
@@ -50,7 +61,7 @@ class CorefImporter(TaskImporter[CorefDocument]):
 
     @overrides
     def document(self, example: CorefDocument) -> str | None:
-        return example.name
+        return example.name  # without the part: all parts of a document stay together
 
     @overrides
     def text(self, example: CorefDocument) -> str:
@@ -62,13 +73,14 @@ class CorefImporter(TaskImporter[CorefDocument]):
         if not clusters:
             yield f"{file}: no clusters to learn or to score"
             return
-        mentions = sum(len(cluster) for cluster in clusters)
-        yield f"{file}: {mentions:,} mentions in {len(clusters):,} clusters"
+        num_mentions = sum(len(cluster) for cluster in clusters)
+        yield f"{file}: {num_mentions:,} mentions in {len(clusters):,} clusters"
 
 
 def _read_file(path: str, options: ImportOptions, report: Report) -> Iterator[CorefDocument]:
     """Yields the documents of a file in any of the known forms."""
-    text = read_text(path, options, report).replace(BYTE_ORDER_MARK, "")
+    lines = numbered_lines(path, options, report)
+    text = "".join(line.text + "\n" for line in lines)
     if is_json(text):
         report.took("JSON with sentences and clusters")
         for record in read_objects(path, text):
@@ -81,14 +93,16 @@ def _read_file(path: str, options: ImportOptions, report: Report) -> Iterator[Co
         yield from read_coref_universal(path, text, report)
     else:
         report.took("the columns of CoNLL-2012, or some of them")
-        yield from read_coref_columns(numbered_lines(path, options, report), report)
+        yield from read_coref_columns(lines, report)
 
 
 def _cleaned(document: CorefDocument) -> CorefDocument:
     """
-    Returns a document as columns can hold it: without tabs and line ends in its texts.
+    Returns a document as the columns of CoNLL-2012 can hold it: without tabs and line ends in its
+    texts, and without a part that is not a number.
 
-    Raises `Unusable` if they cannot: a word is blank, or mentions of a cluster cross.
+    Raises `Unusable` if they cannot hold it: its words are missing or blank, or mentions of one
+    cluster cross.
     """
     sentences = [[_one_line(word) for word in words] for words in document.sentences]
     speakers = [[_one_line(name) or NO_SPEAKER for name in row] for row in document.speakers]
@@ -100,16 +114,33 @@ def _cleaned(document: CorefDocument) -> CorefDocument:
         raise Unusable("in which mentions of one cluster cross")
     part = document.part
     if not part.isdecimal():
-        part = ""  # the columns hold numbers only
+        part = ""
     name = _one_line(document.name)
     return document._replace(name=name, part=part, sentences=sentences, speakers=speakers)
 
 
+def _with_new_title(document: CorefDocument, titles: Container[str]) -> CorefDocument:
+    """
+    Returns a document with a number behind its name, so that its title is not among the others:
+    scorers tell documents apart by their titles.
+    """
+    number = 2
+    renamed = document
+    while renamed.title in titles:
+        renamed = document._replace(name=f"{document.name}-{number}")
+        number += 1
+    return renamed
+
+
 def _has_crossing_mentions(document: CorefDocument) -> bool:
-    """Returns whether the brackets of a column would stand for other mentions."""
+    """
+    Returns whether mentions of one cluster cross, such as the words 0 to 2 and 1 to 3. In a column,
+    their brackets would stand for other mentions, one inside the other: 0 to 3 and 1 to 2.
+    """
     labels = format_clusters(document.clusters, document.length)
-    expected = sorted(sorted(cluster) for cluster in document.clusters if cluster)
-    return sorted(parse_clusters(labels)) != expected
+    clusters = sorted(sorted(cluster) for cluster in document.clusters if cluster)
+    clusters_in_column = sorted(parse_clusters(labels))
+    return clusters_in_column != clusters
 
 
 def _one_line(text: str) -> str:
@@ -129,17 +160,25 @@ def read_scored_coref(path: str) -> Iterator[CorefDocument]:
             yield document_in(record)
         return
     for document in split_documents(without_comments(lines)):
-        name, part = parse_title(document.begin)
-        sentences = [rows for rows in map(split_rows, document.sentences) if rows]
-        labels = [row.columns[-1] for rows in sentences for row in rows]
-        row_lines: list[Line] = [row.line for rows in sentences for row in rows]
-        yield CorefDocument(
-            name=name,
-            part=part,
-            sentences=[[""] * len(rows) for rows in sentences],
-            speakers=[[NO_SPEAKER] * len(rows) for rows in sentences],
-            genre=genre_in(name),
-            clusters=located_clusters(labels, row_lines),
-            file=path,
-            first_line=document.begin.number,
-        )
+        yield _scored_document(document)
+
+
+def _scored_document(document: DocumentLines) -> CorefDocument:
+    """
+    Returns the document of the last columns of some lines. Its words and speakers are not read, as
+    the file may lack them.
+    """
+    name, part = parse_title(document.begin)
+    sentences = rows_of_sentences(document)
+    labels = [row.columns[-1] for rows in sentences for row in rows]
+    lines: list[Line] = [row.line for rows in sentences for row in rows]
+    return CorefDocument(
+        name=name,
+        part=part,
+        sentences=[[""] * len(rows) for rows in sentences],
+        speakers=[[NO_SPEAKER] * len(rows) for rows in sentences],
+        genre=genre_in(name),
+        clusters=located_clusters(labels, lines),
+        file=document.begin.file,
+        first_line=document.begin.number,
+    )

@@ -8,16 +8,18 @@ from pathlib import Path
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.importers.lines import numbered_lines
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
-from elmo_plugin.importers.text import read_lines
 from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, genre_in
 from elmo_plugin.tasks.spans import Span
 
 _MENTION = "MENTION"
 _COREF = "COREF"
-_FIELDS_OF_LINK = 3
-_FIELDS_OF_MENTION = 6  # its kind, its name, and the sentences and words of its begin and end
+_FIELDS_OF_LINK = 3  # COREF, the name of the mention, the name of its cluster
+# MENTION, its name, the sentence and the index in it of the first word, and of the last one; more
+# fields may follow.
+_FIELDS_OF_MENTION = 6
 
 
 def is_litbank(file: str, text: str) -> bool:
@@ -27,26 +29,30 @@ def is_litbank(file: str, text: str) -> bool:
 
 def read_litbank(file: str, text: str, options: ImportOptions, report: Report) -> CorefDocument:
     """
-    Returns the document of a file. Raises `ConfigurationError`, naming file and line, if the words
-    are missing, or a mention is not in them.
+    Returns the document of a file `.ann` with this text. Raises `ConfigurationError`, naming file
+    and line, if the file with the words is missing, a line is malformed, or a mention is not in the
+    words.
     """
     words_file = file.removesuffix(".ann") + ".txt"
     if not Path(words_file).exists():
         raise ConfigurationError(f"{file}: expected the words in {words_file} beside it")
-    lines = read_lines(words_file, options, report)
-    sentences = [line.split() for line in lines]
-    mentions: dict[str, Span] = {}
-    clusters: dict[str, list[Span]] = {}
+    # The numbers of the mentions count blank lines as sentences, and no-break spaces as characters
+    # of words.
+    sentences = [line.columns for line in numbered_lines(words_file, options, report)]
+    mentions: dict[str, Span] = {}  # by their names
+    clusters: dict[str, list[Span]] = {}  # by their names
     for number, line in enumerate(text.split("\n"), start=1):
         fields = line.split("\t")
         place = f"{file}, line {number}"
         if fields[0] == _MENTION:
-            mentions[fields[1]] = _span(fields, sentences, place)
+            span = _span(fields, sentences, place)
+            mentions[fields[1]] = span
         elif fields[0] == _COREF:
             mention, cluster = _link(fields, place)
             if mention not in mentions:
                 raise ConfigurationError(f"{place}: no mention {mention!r} above this line")
             clusters.setdefault(cluster, []).append(mentions[mention])
+        # Lines of other kinds, such as appositions, tell nothing about clusters.
     name = Path(file).stem
     written = [sentence for sentence in sentences if sentence]
     return CorefDocument(
@@ -61,14 +67,20 @@ def read_litbank(file: str, text: str, options: ImportOptions, report: Report) -
 
 
 def _link(fields: Sequence[str], place: str) -> tuple[str, str]:
-    """Returns the names of a mention and of its cluster."""
+    """
+    Returns the names of a mention and of its cluster. Raises `ConfigurationError` if one is
+    missing.
+    """
     if len(fields) < _FIELDS_OF_LINK:
         raise ConfigurationError(f"{place}: expected a mention and its cluster")
     return fields[1], fields[2]
 
 
 def _span(fields: Sequence[str], sentences: Sequence[Sequence[str]], place: str) -> Span:
-    """Returns a mention, from the sentence and the word of its first and of its last word."""
+    """
+    Returns the words of a mention, counted in the document, from fields that count them in their
+    sentences. Raises `ConfigurationError`, beginning with the place, if they are not in the text.
+    """
     numbers = fields[2:_FIELDS_OF_MENTION]
     if len(fields) < _FIELDS_OF_MENTION or not all(number.isdecimal() for number in numbers):
         raise ConfigurationError(f"{place}: expected the sentences and words of a mention")

@@ -13,49 +13,55 @@ from elmo_plugin.importers.report import Report
 from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, genre_in
 from elmo_plugin.tasks.spans import Span
 
+# A label that opens has several fields, as in `(e1-person-1-`; one that closes only names the
+# cluster, as in `e1)`.
 _BRACKET = re.compile(r"(?P<opens>\()?(?P<label>[^()]+)(?P<closes>\))?")
 _PART = re.compile(r"\[\d+/\d+\]")  # of a mention of several parts
-_NAMES_OF_CLUSTERS = ("eid", "GRP")
+_CLUSTER_FIELDS = ("eid", "GRP")  # the names that the field of the cluster may have
 _DECLARED_FIELDS = re.compile(r"^#\s*global\.Entity\s*=\s*(\S+)", re.MULTILINE)
 
 
 def is_universal(text: str) -> bool:
-    """Returns whether a text has the columns and the entities of CorefUD."""
+    """Returns whether any word has the ten columns of CoNLL-U, with entities in the last one."""
     return re.search(r"^\d+\t(?:[^\t\n]*\t){8}[^\t\n]*\bEntity=", text, re.MULTILINE) is not None
 
 
 def read_coref_universal(file: str, text: str, report: Report) -> Iterator[CorefDocument]:
     """
-    Yields the documents of a text, or all of it as one document if it names none. Words that are
-    not written, such as dropped pronouns, are no words, and mentions of only them are left out, as
-    are mentions of several parts.
+    Yields the documents of a text, or all of it as one document if it marks none. A document
+    without a name gets the name of the file. Words that are not written, such as dropped pronouns,
+    are left out, and so are mentions of them alone, and mentions of several parts.
 
-    Raises `ConfigurationError`, naming file and document, if brackets lack their other half.
+    Raises `ConfigurationError`, naming the file, if the text is not CoNLL-U, and also naming the
+    document if brackets lack their other half.
     """
-    field = _field_of_clusters(text)
+    cluster_field = _index_of_cluster_field(text)
     name_of_file = PurePath(file).name.partition(".")[0]
     for sentences in _sentences_by_document(file, text):
         name = sentences[0].metadata.get("newdoc id") or name_of_file
-        document = _Document(file, name, field, report)
+        document = _Document(file, name, cluster_field, report)
         for sentence in sentences:
             document.add(sentence)
         yield document.finished()
 
 
-def _field_of_clusters(text: str) -> int:
-    """Returns which of the fields in a bracket, between hyphens, names the cluster."""
+def _index_of_cluster_field(text: str) -> int:
+    """
+    Returns which of the fields in a bracket that opens names the cluster: as the text declares, in
+    a comment such as `# global.Entity = eid-etype-head-other`, or else the first one, 0.
+    """
     declared = _DECLARED_FIELDS.search(text)
     if declared is None:
         return 0
     names = declared[1].split("-")
-    for name in _NAMES_OF_CLUSTERS:
+    for name in _CLUSTER_FIELDS:
         if name in names:
             return names.index(name)
     return 0
 
 
 def _sentences_by_document(file: str, text: str) -> Iterator[list[conllu.TokenList]]:
-    """Yields the sentences of each document."""
+    """Yields the sentences of each document. Raises `ConfigurationError` if it is not CoNLL-U."""
     sentences: list[conllu.TokenList] = []
     try:
         for sentence in conllu.parse_incr(io.StringIO(text)):
@@ -73,15 +79,16 @@ def _sentences_by_document(file: str, text: str) -> Iterator[list[conllu.TokenLi
 class _Document:
     """A document as far as it has been read."""
 
-    def __init__(self, file: str, name: str, field: int, report: Report) -> None:
+    def __init__(self, file: str, name: str, cluster_field: int, report: Report) -> None:
         self._file = file
         self._name = name
-        self._field = field  # of the cluster in a bracket that opens
+        self._cluster_field = cluster_field  # its index in a bracket that opens
         self._report = report
         self._sentences: list[list[str]] = []
-        self._speakers: list[list[str]] = []
-        self._length = 0
-        self._opened = defaultdict[str, list[int]](list)  # where open mentions of a cluster begin
+        self._speakers: list[list[str]] = []  # of each word of the sentences
+        self._length = 0  # the number of words so far
+        # By the names of clusters: the first words of mentions that are open, and whole mentions.
+        self._opened = defaultdict[str, list[int]](list)
         self._clusters: dict[str, list[Span]] = {}
 
     def add(self, sentence: conllu.TokenList) -> None:
@@ -90,6 +97,7 @@ class _Document:
         for token in sentence:
             if _is_contraction(token):
                 continue  # its parts follow
+            # A mention that begins at a word that is not written begins at the next one.
             start = self._length
             if _is_written(token):
                 words.append(token["form"])
@@ -101,30 +109,34 @@ class _Document:
         self._speakers.append([speaker] * len(words))
 
     def _add_brackets(self, brackets: str, start: int) -> None:
-        """Adds the brackets at a word. The words so far end with it, if it is written."""
+        """
+        Adds the brackets of a word: mentions that open there begin at the word `start`, and those
+        that close there end with the last word so far.
+        """
         for match in _BRACKET.finditer(brackets):
             label = match["label"]
             if _PART.search(label):
                 self._report.took("mentions of several parts are left out")
                 continue
-            cluster = label
             if match["opens"]:
                 cluster = self._cluster_in(label)
                 self._opened[cluster].append(start)
+            else:
+                cluster = label
             if match["closes"]:
                 self._close(cluster)
 
     def _cluster_in(self, label: str) -> str:
-        """Returns the cluster in the label of a bracket that opens."""
+        """Returns the cluster in a label that opens a mention."""
         fields = label.split("-")
-        if self._field >= len(fields):
+        if self._cluster_field >= len(fields):  # a label with few fields ends with its cluster
             return fields[-1]
-        return fields[self._field]
+        return fields[self._cluster_field]
 
     def _close(self, cluster: str) -> None:
         """
-        Ends the mention of a cluster that began last. Raises `ConfigurationError` if no mention is
-        open.
+        Ends the mention of a cluster that began last, with the last word so far. Raises
+        `ConfigurationError` if no mention of the cluster is open.
         """
         if not self._opened[cluster]:
             raise ConfigurationError(
@@ -138,7 +150,10 @@ class _Document:
         self._clusters.setdefault(cluster, []).append(Span(start, self._length))
 
     def finished(self) -> CorefDocument:
-        """Returns the whole document. Raises `ConfigurationError` if a mention never ends."""
+        """
+        Returns the whole document, without sentences that have no written word. Raises
+        `ConfigurationError` if a mention never ends.
+        """
         for cluster, starts in self._opened.items():
             if starts:
                 raise ConfigurationError(

@@ -1,7 +1,7 @@
 """The importer of questions about passages: SQuAD's relatives, MRQA, CMRC, JSON lines, tables."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -9,7 +9,6 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
-from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.json_records import Record, is_json, read_objects
 from elmo_plugin.importers.nested_fields import rows_in_object
 from elmo_plugin.importers.options import ImportOptions
@@ -35,19 +34,22 @@ class SquadImporter(TaskImporter[SquadExample]):
     @overrides
     def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[SquadExample]:
         examples = list(read_questions(file, options, report))
-        has_answers = any(example.question.answers for example in examples)
+        some_have_answers = any(example.question.answers for example in examples)
         for example in examples:
-            if has_answers and not example.question.answers:
+            # If no question has an answer, the file is one to predict, and all are kept.
+            if some_have_answers and not example.question.answers:
                 report.leave_out("without an answer", example.place)
             else:
                 yield example
 
     @overrides
     def write(self, examples: Sequence[SquadExample]) -> Iterator[str]:
+        # One article a line, so that people can look at the file, and programs compare it.
         yield '{"version": "1.1", "data": [\n'
         separator = ""
-        for title, of_article in groupby(examples, key=lambda example: example.title):
-            yield separator + json.dumps(_article(title, of_article), ensure_ascii=False)
+        for title, examples_of_article in groupby(examples, key=lambda example: example.title):
+            article = _article(title, examples_of_article)
+            yield separator + json.dumps(article, ensure_ascii=False)
             separator = ",\n"
         yield "\n]}\n"
 
@@ -61,6 +63,7 @@ class SquadImporter(TaskImporter[SquadExample]):
 
     @overrides
     def document(self, example: SquadExample) -> str | None:
+        # A split keeps the questions about a passage together, even if its article lacks a title.
         return example.title or example.passage
 
     @overrides
@@ -69,11 +72,11 @@ class SquadImporter(TaskImporter[SquadExample]):
 
 
 def _article(title: str, examples: Iterator[SquadExample]) -> dict[str, Any]:
-    """Returns an article of SQuAD's JSON, given the questions about it."""
+    """Returns an article of SQuAD's JSON, with a paragraph for each passage."""
     paragraphs = []
-    for passage, questions in groupby(examples, key=lambda example: example.passage):
+    for passage, examples_of_passage in groupby(examples, key=lambda example: example.passage):
         items = []
-        for example in questions:
+        for example in examples_of_passage:
             question = example.question
             answers = [
                 {"text": answer.text, "answer_start": answer.start} for answer in question.answers
@@ -88,11 +91,27 @@ def read_questions(file: str, options: ImportOptions, report: Report) -> Iterato
     Yields the questions of a file, those without answers included. The report lists those that
     cannot be used. Raises `ConfigurationError`, naming the file, if it is none of the known forms.
     """
+    return _usable_examples(_raw_questions(file, options, report), report)
+
+
+def read_questions_to_answer(file: str, report: Report) -> Iterator[SquadExample]:
+    """
+    Yields the questions of a file to predict, as `read_questions` does, but without their answers:
+    no question is left out because of an answer that is malformed or at an uncertain place.
+    """
+    questions = (
+        replace(raw, answers=None) for raw in _raw_questions(file, ImportOptions(), report)
+    )
+    return _usable_examples(questions, report)
+
+
+def _usable_examples(questions: Iterable[RawQuestion], report: Report) -> Iterator[SquadExample]:
+    """Yields the questions that can be used, each id once. The report lists the others."""
     ids: set[str] = set()
-    for raw in _raw_questions(file, options, report):
+    for raw in questions:
         try:
             example = checked_example(raw, report)
-            identifier = str(example.question.id)
+            identifier = str(example.question.id)  # 7 and "7" are the same in predictions
             if identifier in ids:
                 raise Unusable("with the id of an earlier one")
         except Unusable as error:
@@ -108,7 +127,7 @@ def _raw_questions(file: str, options: ImportOptions, report: Report) -> Iterato
         yield from questions_of_table(read_table(file, options, report), options)
         return
     text = read_text(file, options, report)
-    if not is_json(text):
+    if not is_json(text):  # a table, although the name of the file does not say so
         yield from questions_of_table(read_text_table(file, text, options, report), options)
         return
     records = list(read_objects(file, text))
@@ -116,6 +135,8 @@ def _raw_questions(file: str, options: ImportOptions, report: Report) -> Iterato
         # One object of columns: {"question": ["Who left?", "Why?"], "context": [...], ...}
         records = rows_in_object(records[0], report)
     for record in records:
+        if set(record.fields) == {"header"}:
+            continue  # MRQA's files begin with a line about the data set
         yield from _questions_of_record(record, options, report)
 
 
@@ -133,35 +154,23 @@ def _questions_of_record(
     elif isinstance(fields.get("qas"), list):
         report.took("passages with a list of questions each")
         yield from questions_of_passage(record, options)
-    elif set(fields) != {"header"}:  # the first line of MRQA's files
+    else:
         report.took("a question in each record")
-        yield question_of_fields(fields, record.place, options)
+        yield question_of_fields(record, options)
 
 
 def read_scored_squad(path: str) -> Iterator[Paragraph]:
     """
-    Reads the correct answers of a file to score. Raises `ConfigurationError`, naming the file, if
-    a question cannot be used.
+    Reads the correct answers of a file to score, each question in another paragraph. Raises
+    `ConfigurationError`, naming the file, if a question cannot be used.
     """
     report = Report(path)
     for raw in _raw_questions(path, ImportOptions(), report):
         try:
-            example = checked_example(_with_first_places(raw), report)
+            # Only the texts of answers are scored, so any place of them will do.
+            example = checked_example(raw, report, take_first_places=True)
         except Unusable as error:
             raise ConfigurationError(
-                f"{path}, {raw.place}: expected no question {error.reason}"
+                f"{path}, {raw.place}: expected no questions {error.reason}"
             ) from None
         yield Paragraph(f"{path}, {example.place}", example.passage, [example.question])
-
-
-def _with_first_places(raw: RawQuestion) -> RawQuestion:
-    """
-    Returns a question whose answers, if they are only texts, are at the first of their places: it
-    is their text that is scored.
-    """
-    if not isinstance(raw.passage, str) or not is_list_of(raw.answers, str):
-        return raw
-    answers = [
-        {"text": text, "answer_start": max(0, raw.passage.find(text))} for text in raw.answers
-    ]
-    return replace(raw, answers=answers)

@@ -8,25 +8,35 @@ from elmo_plugin.importers.squad_question import RawQuestion
 
 
 def questions_of_article(record: Record, report: Report) -> Iterator[RawQuestion]:
-    """Yields the questions of an article. Paragraphs of another shape are left out."""
+    """
+    Yields the questions of an article, in whose fields "paragraphs" is a list. Paragraphs without
+    a list of questions are left out.
+    """
+    article_place = record.place
     title = record.fields.get("title")
-    if not isinstance(title, str):
+    if isinstance(title, str) and title:
+        article_place += f" ({title})"
+    else:
         title = ""
-    for number, paragraph in enumerate(record.fields["paragraphs"], start=1):
-        place = f"{title or record.place}, paragraph {number}"
-        fields = paragraph if isinstance(paragraph, dict) else {}
-        questions = fields.get("qas")
+    for paragraph_number, paragraph in enumerate(record.fields["paragraphs"], start=1):
+        place = f"{article_place}, paragraph {paragraph_number}"
+        questions = None
+        if isinstance(paragraph, dict):
+            questions = paragraph.get("qas")
         if not isinstance(questions, list):
             report.leave_out('about a paragraph without "qas"', place)
             continue
         for question_number, question in enumerate(questions, start=1):
-            item = question if isinstance(question, dict) else {}
+            # Anything but an object becomes a question without a text, and is left out later.
+            fields = question if isinstance(question, dict) else {}
+            # The place of a question becomes its id if it lacks one: all places must be different.
+            shown_id = fields.get("id") or question_number
             yield RawQuestion(
-                place=f"{place}, question {item.get('id', question_number)}",
-                passage=fields.get("context"),
-                text=item.get("question"),
-                answers=item.get("answers"),
-                id=item.get("id"),
+                place=f"{place}, question {shown_id}",
+                passage=paragraph.get("context"),
+                text=fields.get("question"),
+                answers=fields.get("answers"),
+                id=fields.get("id"),
                 title=title,
-                is_impossible=item.get("is_impossible"),
+                is_impossible=fields.get("is_impossible"),
             )

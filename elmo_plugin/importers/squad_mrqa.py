@@ -18,28 +18,31 @@ def is_mrqa(fields: dict[str, Any]) -> bool:
 
 def questions_of_mrqa(record: Record) -> Iterator[RawQuestion]:
     """Yields the questions of a record, with all places of their detected answers."""
-    for number, item in enumerate(record.fields["qas"], start=1):
-        question = item if isinstance(item, dict) else {}
+    for number, question in enumerate(record.fields["qas"], start=1):
+        # Anything but an object becomes a question without a text, and is left out later.
+        fields = question if isinstance(question, dict) else {}
+        identifier = fields.get("qid") or fields.get("id")
         yield RawQuestion(
-            place=f"{record.place}, question {question.get('qid', number)}",
+            place=f"{record.place}, question {identifier or number}",
             passage=record.fields["context"],
-            text=question.get("question"),
-            answers=_detected(question),
-            id=question.get("qid") or question.get("id"),
+            text=fields.get("question"),
+            answers=_answers_of(fields),
+            id=identifier,
         )
 
 
-def _detected(question: dict[str, Any]) -> Any:
+def _answers_of(question: dict[str, Any]) -> Any:
     """
-    Returns each detected answer at each of its places, or without them the question's `answers`.
+    Returns each detected answer at each of its places, or, if none was detected, the question's
+    `answers`: texts without places.
     """
     detected = question.get("detected_answers")
     if not is_list_of(detected, dict) or not detected:
         return question.get("answers")
     answers = []
     for answer in detected:
-        spans = answer.get("char_spans")
-        starts = [None]  # one answer at an unknown place
+        spans = answer.get("char_spans")  # the first and the last character of each place
+        starts = [None]  # one answer at an unknown place, if the spans are malformed
         if is_list_of(spans, list) and spans and all(spans):
             starts = [span[0] for span in spans]
         for start in starts:

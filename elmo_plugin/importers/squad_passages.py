@@ -9,9 +9,17 @@ from elmo_plugin.importers.squad_question import RawQuestion
 
 
 def questions_of_passage(record: Record, options: ImportOptions) -> Iterator[RawQuestion]:
-    """Yields the questions of a record; its own fields belong to each of them."""
-    for number, item in enumerate(record.fields["qas"], start=1):
-        fields = {name: value for name, value in record.fields.items() if name != "qas"}
-        if isinstance(item, dict):
-            fields |= item
-        yield question_of_fields(fields, f"{record.place}, question {number}", options)
+    """
+    Yields the questions of a record, each with the fields of its passage, except for the id of the
+    passage: no two questions may have the same.
+    """
+    fields_of_passage = dict(record.fields)
+    del fields_of_passage["qas"]
+    fields_of_passage.pop("id", None)
+    for number, question in enumerate(record.fields["qas"], start=1):
+        fields = dict(fields_of_passage)
+        # Anything but an object becomes a question without a text, and is left out later.
+        if isinstance(question, dict):
+            fields |= question
+        place = f"{record.place}, question {number}"
+        yield question_of_fields(Record(record.file, place, fields), options)

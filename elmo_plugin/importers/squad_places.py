@@ -14,34 +14,57 @@ _UNSPACED = re.compile(
 """Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Kana, Han."""
 
 
-def place_answer(text: str, start: int | None, passage: str, report: Report) -> Answer:
+def place_answer(
+    text: str,
+    start: int | None,
+    passage: str,
+    report: Report,
+    take_first_place: bool = False,
+) -> Answer:
     """
-    Returns an answer as it stands in its passage, at `start` if that is known. The kinds of white
-    space, and the space around the answer, may differ.
+    Returns an answer as it stands in its passage, at `start` if that is known. Without `start` the
+    passage must have the answer only once, unless `take_first_place` says that any place will do.
+    The kinds of white space, and the space around the answer, may differ.
 
-    Raises `Unusable`, with the reason, if it is blank or its place is not certain.
+    Raises `Unusable`, with the reason, if the answer is blank or its place is not certain.
     """
-    num_blanks = len(text) - len(text.lstrip(_MARGIN))
+    num_leading_blanks = len(text) - len(text.lstrip(_MARGIN))
     text = text.strip(_MARGIN)
     if is_blank(text):
         raise Unusable("with a blank answer")
+    # Both texts keep their lengths, so that places in them are places in the originals.
     sought = _SPACE.sub(" ", text)
     searched = _SPACE.sub(" ", passage)
     if sought not in searched:
         raise Unusable("with an answer that is not in its passage")
-    if start is None:
+    if start is not None:
+        place = _place_near(start, num_leading_blanks, sought, searched)
+    elif take_first_place:
+        place = searched.index(sought)
+    else:
         place = _only_place(sought, searched)
         report.took("answers without answer_start are words that their passage has only once")
-        return Answer(passage[place : place + len(text)], place)
-    # Some files count the blanks before an answer, and others do not.
-    for place in (start + num_blanks, start):
-        if searched.startswith(sought, place):
-            return Answer(passage[place : place + len(text)], place)
+    return Answer(passage[place : place + len(text)], place)
+
+
+def _place_near(start: int, num_leading_blanks: int, answer: str, passage: str) -> int:
+    """
+    Returns the place of an answer from which leading blanks have been removed. In some files
+    `start` is the first of these blanks, in others the character behind them. Raises `Unusable` if
+    the answer is at neither place.
+    """
+    for place in (start + num_leading_blanks, start):
+        if passage.startswith(answer, place):
+            return place
     raise Unusable("with an answer that is not at its answer_start")
 
 
 def _only_place(text: str, passage: str) -> int:
-    """Returns the place of a text in a passage, if it occurs there once and as whole words."""
+    """
+    Returns the place of a text that a passage contains. Raises `Unusable` if it occurs several
+    times, or not as whole words.
+    """
+    # The look-ahead also finds places that overlap, such as "aa" twice in "aaa".
     places = [match.start() for match in re.finditer(f"(?={re.escape(text)})", passage)]
     if len(places) > 1:
         raise Unusable("with an answer that is in its passage several times, without answer_start")
@@ -53,10 +76,11 @@ def _only_place(text: str, passage: str) -> int:
 
 
 def _is_inside_word(text: str, place: int) -> bool:
-    """Returns whether a word goes on from before a place to after it."""
+    """Returns whether the characters before and after a place belong to the same word."""
     if not 0 < place < len(text):
-        return False
-    before, after = text[place - 1], text[place]
+        return False  # at the beginning or the end of the text
+    before = text[place - 1]
+    after = text[place]
     if _UNSPACED.match(before) or _UNSPACED.match(after):
         return False
     return before.isalnum() and after.isalnum()

@@ -9,8 +9,9 @@ from elmo_plugin.importers.report import Report, Unusable
 from elmo_plugin.importers.squad_places import place_answer
 from elmo_plugin.tasks.squad.articles import Question, is_blank
 
+# The values of a flag in lower case: "none" is null in JSON, and "" an empty cell.
 _FLAGS = {"true": True, "1": True, "false": False, "0": False, "none": False, "": False}
-_START = re.compile(r"(\d+)(\.0)?")
+_START = re.compile(r"(\d+)(\.0)?")  # "3.0": pandas writes columns of numbers with gaps so
 
 
 @dataclass(frozen=True)
@@ -35,18 +36,20 @@ class SquadExample(NamedTuple):
     place: str  # in its file
 
 
-class _Answer(NamedTuple):
-    """An answer, and its beginning according to the file, in characters or in bytes."""
+class _RawAnswer(NamedTuple):
+    """An answer, and the index of its first character according to the file, if it is given."""
 
     text: str
     start: int | None
-    is_start_in_bytes: bool = False
 
 
-def checked_example(raw: RawQuestion, report: Report) -> SquadExample:
+def checked_example(
+    raw: RawQuestion, report: Report, take_first_places: bool = False
+) -> SquadExample:
     """
     Returns the example of a question. Raises `Unusable`, with the reason, if something has another
-    type, is blank, or the place of an answer is not certain.
+    type, is blank, or the place of an answer is not certain. With `take_first_places`, the first of
+    several possible places of an answer will do.
     """
     if not isinstance(raw.passage, str):
         raise Unusable('without a "context" (--column context=NAME)')
@@ -59,17 +62,17 @@ def checked_example(raw: RawQuestion, report: Report) -> SquadExample:
     if _flag(raw.is_impossible):
         raise Unusable("that their passage does not answer (is_impossible)")
     answers = []
-    for answer in _answers(raw.answers):
-        start = answer.start
-        if answer.is_start_in_bytes and start is not None:
-            start = _characters_before(raw.passage, start)
-        answers.append(place_answer(answer.text, start, raw.passage, report))
+    for text, start in _raw_answers(raw.answers, raw.passage):
+        answers.append(place_answer(text, start, raw.passage, report, take_first_places))
     question = Question(_identifier(raw, report), raw.text, answers)
     return SquadExample(raw.title, raw.passage, question, raw.place)
 
 
 def _identifier(raw: RawQuestion, report: Report) -> str | int:
-    """Returns the id of a question, or else its place."""
+    """
+    Returns the id of a question, or, if it has none, its place. Raises `Unusable` if the id is
+    neither a text nor a whole number.
+    """
     if raw.id is None or raw.id == "":
         report.took("questions without an id have their places as ids")
         return raw.place
@@ -79,57 +82,63 @@ def _identifier(raw: RawQuestion, report: Report) -> str | int:
 
 
 def _flag(value: Any) -> bool:
-    """Returns the truth value that a field has; in a table it is a text, such as "false"."""
+    """
+    Returns the truth value that a field has; in a table it is a text, such as "false". Raises
+    `Unusable` for any other value.
+    """
     flag = _FLAGS.get(str(value).lower())
     if flag is None:
         raise Unusable('with a malformed "is_impossible"')
     return flag
 
 
-def _characters_before(passage: str, num_bytes: int) -> int:
-    """Returns the number of characters in the first bytes of a passage in UTF-8."""
-    return len(passage.encode("utf-8")[:num_bytes].decode("utf-8", "ignore"))
-
-
-def _answers(value: Any) -> list[_Answer]:
+def _raw_answers(value: Any, passage: str) -> list[_RawAnswer]:
     """
-    Returns the answers: a text, a list of texts or of objects, or an object with lists of `text`
-    and of `answer_start`, TyDi's `start_byte`, or MRQA's `char_spans`.
+    Returns the answers to a question about a passage: from one text, a list of texts, an object for
+    each answer, or one object with a list for each field, such as `text` and `answer_start`.
+
+    Raises `Unusable` if the value is anything else.
     """
     if value is None:
         return []
     if isinstance(value, str):
-        return [_Answer(value, None)]
+        value = [value]
     if isinstance(value, dict) and isinstance(value.get("text"), list):
         value = _objects_of_lists(value)
     if isinstance(value, dict):
         value = [value]
     if is_list_of(value, str):
-        return [_Answer(text, None) for text in value]
+        return [_RawAnswer(text, None) for text in value]
     if not is_list_of(value, dict):
         raise Unusable('with malformed "answers"')
-    return [_answer_of_object(item) for item in value]
+    return [_answer_of_object(item, passage) for item in value]
 
 
 def _objects_of_lists(lists: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the objects whose fields are in lists, a list for each field."""
+    """
+    Returns an object for each answer, given a list for each field: `text`, and `char_spans` as MRQA
+    has them, `start_byte` as TyDi has it, or `answer_start`.
+    """
     texts = lists["text"]
     if isinstance(lists.get("char_spans"), list):
         return _objects_of_spans(texts, lists["char_spans"])
-    kind = "start_byte" if "start_byte" in lists else "answer_start"
-    starts = lists.get(kind)
+    key = "start_byte" if "start_byte" in lists else "answer_start"
+    starts = lists.get(key)
     if not isinstance(starts, list) or len(starts) != len(texts):
-        raise Unusable(f'with another number of "{kind}" than of answers')
-    return [{"text": text, kind: start} for text, start in zip(texts, starts, strict=True)]
+        raise Unusable(f'with another number of "{key}" than of answers')
+    return [{"text": text, key: start} for text, start in zip(texts, starts, strict=True)]
 
 
 def _objects_of_spans(texts: list[Any], spans: list[Any]) -> list[dict[str, Any]]:
-    """Returns an object for each place of each answer, as Hugging Face has MRQA's."""
+    """
+    Returns an object for each place of each answer. Hugging Face has MRQA's places as
+    `{"start": [18, 43], "end": [21, 46]}` for each answer.
+    """
     if len(texts) != len(spans) or not is_list_of(spans, dict):
         raise Unusable('with malformed "char_spans"')
     objects = []
-    for text, span in zip(texts, spans, strict=True):
-        starts = span.get("start")
+    for text, places in zip(texts, spans, strict=True):
+        starts = places.get("start")
         if not is_list_of(starts, int) or not starts:
             raise Unusable('with malformed "char_spans"')
         for start in starts:
@@ -137,20 +146,33 @@ def _objects_of_spans(texts: list[Any], spans: list[Any]) -> list[dict[str, Any]
     return objects
 
 
-def _answer_of_object(item: dict[str, Any]) -> _Answer:
-    """Returns the answer that an object describes, with its beginning if the object has one."""
+def _answer_of_object(item: dict[str, Any], passage: str) -> _RawAnswer:
+    """
+    Returns the answer that an object describes: its `text`, with its beginning in characters,
+    `answer_start` or `start`, or in bytes, `start_byte`, if the object has one of these.
+    """
     text = item.get("text")
     is_in_bytes = "answer_start" not in item and "start_byte" in item
-    start = item.get("answer_start", item.get("start"))
     if is_in_bytes:
         start = item["start_byte"]
+    else:
+        start = item.get("answer_start", item.get("start"))
     if text is None and start is not None:
         raise Unusable("with the place of an answer, but without its text")
     if not isinstance(text, str):
         raise Unusable('with malformed "answers"')
     if start is None or start == "":
-        return _Answer(text, None)
+        return _RawAnswer(text, None)
     match = _START.fullmatch(str(start))
     if match is None:
         raise Unusable('with a malformed "answer_start"')
-    return _Answer(text, int(match[1]), is_start_in_bytes=is_in_bytes)
+    number = int(match[1])
+    if is_in_bytes:
+        number = _characters_before(passage, number)
+    return _RawAnswer(text, number)
+
+
+def _characters_before(passage: str, num_bytes: int) -> int:
+    """Returns how many characters the first bytes of a passage are, in UTF-8."""
+    first_bytes = passage.encode("utf-8")[:num_bytes]
+    return len(first_bytes.decode("utf-8", "ignore"))  # a character that is cut does not count

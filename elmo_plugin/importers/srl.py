@@ -15,7 +15,7 @@ from elmo_plugin.importers.srl_dependencies import is_dependencies, read_depende
 from elmo_plugin.importers.srl_example import NO_DOCUMENT, SrlExample, example_of
 from elmo_plugin.importers.srl_json import sentence_in
 from elmo_plugin.importers.srl_propositions import read_propositions
-from elmo_plugin.importers.srl_universal import BEGINNING, read_universal
+from elmo_plugin.importers.srl_universal import BEGINNING_OF_UNIVERSAL, read_universal
 from elmo_plugin.importers.task_importer import TaskImporter
 from elmo_plugin.tasks.conll2012 import (
     END,
@@ -50,14 +50,17 @@ class SrlImporter(TaskImporter[SrlExample]):
         if sentences is None:
             report.took("the columns of CoNLL-2012")
             for example in read_srl_columns(lines, report):
-                sentence_of(example.words)  # to raise its errors of brackets and predicates here
+                sentence_of(example.words)  # raises errors of brackets and predicates
                 yield example
             return
-        for line, sentence in sentences:
+        for first_line, sentence in sentences:
             try:
-                yield example_of(sentence, line)
+                yield example_of(sentence, first_line)
             except Unusable as error:
-                report.leave_out(error.reason, sentence.location.removeprefix(f"{path}, "))
+                place = first_line.place
+                if path != report.file:  # the report names the folder, not the file
+                    place = first_line.location
+                report.leave_out(error.reason, place)
 
     @overrides
     def write(self, examples: Sequence[SrlExample]) -> Iterator[str]:
@@ -72,13 +75,13 @@ class SrlImporter(TaskImporter[SrlExample]):
     def labels(self, example: SrlExample) -> Iterator[str]:
         for predicate in sentence_of(example.words).predicates:
             for argument in predicate.arguments:
-                if argument.label != VERB:
+                if argument.label != VERB:  # the predicate itself, no role
                     yield argument.label
 
     @overrides
     def document(self, example: SrlExample) -> str | None:
         if example.document == NO_DOCUMENT:
-            return None
+            return None  # a split may separate such sentences
         return example.document
 
     @overrides
@@ -90,14 +93,14 @@ def _sentences_of_other_forms(
     path: str, lines: Sequence[Line], report: Report
 ) -> Iterator[tuple[Line, SrlSentence]] | None:
     """
-    Returns the sentences of a file, each with its first line, or `None` if it has the columns of
-    CoNLL-2012.
+    Returns the sentences of a file, each with its first line, or `None` if the file seems to have
+    the columns of CoNLL-2012, or none of the known forms.
     """
     first = first_text(lines)
     if is_json(first):
         report.took("JSON with words and frames")
         return _json_sentences(path, lines)
-    if first.startswith(BEGINNING):
+    if first.startswith(BEGINNING_OF_UNIVERSAL):
         report.took("Universal Propositions in CoNLL-U Plus")
         return read_universal(lines)
     if is_dependencies(lines):
@@ -111,10 +114,11 @@ def _sentences_of_other_forms(
 
 
 def _json_sentences(path: str, lines: Sequence[Line]) -> Iterator[tuple[Line, SrlSentence]]:
-    """Yields the sentence of each record, with a line that only says where it is."""
+    """Yields the sentence of each record, with a line that only locates the record."""
     text = "\n".join(line.text for line in lines)
-    for number, record in enumerate(read_objects(path, text), start=1):
-        yield Line("", path, number), sentence_in(record)
+    for record in read_objects(path, text):
+        unit, number = record.place.split(" ")  # such as "line 7", or "item 7" of a list
+        yield Line("", path, int(number), unit), sentence_in(record)
 
 
 def read_scored_srl(path: str) -> Iterator[SrlSentence]:
@@ -124,15 +128,17 @@ def read_scored_srl(path: str) -> Iterator[SrlSentence]:
     """
     lines = list(read_text_lines(path))
     first = first_text(lines)
-    columns = first.split()
+    first_columns = first.split()
+    # In CoNLL-2012, the third column has the numbers of words; in propositions, brackets.
+    has_word_number = len(first_columns) >= FIXED_COLUMNS and first_columns[2].isdecimal()
     if is_json(first):
         for record in read_objects(path, "".join(line.text for line in lines)):
             yield sentence_in(record)
-    elif first.startswith(BEGINNING):
+    elif first.startswith(BEGINNING_OF_UNIVERSAL):
         for _, sentence in read_universal(lines):
             yield sentence
-    elif first.startswith("#") or (len(columns) >= FIXED_COLUMNS and columns[2].isdecimal()):
-        for example in read_srl_columns(lines, Report(path)):
+    elif first.startswith("#") or has_word_number:
+        for example in read_srl_columns(lines, Report(path)):  # nobody sees the report
             yield sentence_of(example.words)
     else:
         yield from read_propositions(lines)

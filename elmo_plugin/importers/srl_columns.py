@@ -34,38 +34,47 @@ def read_srl_columns(lines: Iterable[Line], report: Report) -> Iterator[SrlExamp
     """
     Yields the sentences of a file. Blank lines and the marks of documents separate them.
 
-    Raises `ConfigurationError`, naming file and line, if a line has not the columns, or a column of
-    arguments belongs to no predicate or to several.
+    Raises `ConfigurationError`, naming file and line, if the columns are not CoNLL-2012's, or two
+    sentences have no blank line between them. The brackets of arguments are not checked.
     """
     for kind, group in groupby(lines, key=line_kind):
         if kind != "word":
             continue
         rows = split_rows(list(group))
-        if rows:
+        if rows:  # there are more than comments
             yield SrlExample(_words_of(rows, report))
 
 
 def _words_of(rows: Sequence[Row], report: Report) -> list[ConllWord]:
-    """Returns the words of a sentence, numbered from 0, with the columns of their arguments."""
+    """
+    Returns the words of a sentence, numbered from 0, with the columns of their arguments. Raises
+    errors as `read_srl_columns` does.
+    """
     _check_columns(rows)
-    end = -1  # the last column has the coreference
-    if not has_coreference(rows):
+    if has_coreference(rows):
+        end_of_arguments = -1  # the last column has the coreference
+    else:
         report.took("there is no column of coreference in some sentences")
-        end = len(rows[0].columns)
+        end_of_arguments = len(rows[0].columns)
     words = []
     for index, row in enumerate(rows):
         fixed = [column or "-" for column in row.columns[:FIXED_COLUMNS]]
         word = ConllWord(row.line, *fixed)
-        frames = row.columns[FIXED_COLUMNS:end]
+        frames = row.columns[FIXED_COLUMNS:end_of_arguments]
         words.append(word._replace(number=str(index), frames=frames))
     return _with_one_verb_each(words, report)
 
 
 def _check_columns(rows: Sequence[Row]) -> None:
-    """Raises `ConfigurationError` if these are not the columns of CoNLL-2012."""
+    """
+    Raises `ConfigurationError`, naming file and line, if these are not the columns of CoNLL-2012,
+    or the rows of more than one sentence.
+    """
     line, first = rows[0]
     numbers = [row.columns[2] for row in rows if len(row.columns) >= FIXED_COLUMNS]
-    if not numbers or (_is_shifted(rows) and not _are_counting(numbers)):
+    # Numbers in other columns, such as a document called 1, do not matter if the third one counts.
+    is_other_form = _has_numbers_of_words_elsewhere(rows) and not _are_counting(numbers)
+    if not numbers or is_other_form:
         raise line.error(
             "expected JSON lines or CoNLL-2012 (document, part, word number, word, …, "
             f"{FIXED_COLUMNS} columns, those of predicates and coreference), got {len(first)}, "
@@ -77,8 +86,11 @@ def _check_columns(rows: Sequence[Row]) -> None:
     check_entities(rows, speaker=9)
 
 
-def _is_shifted(rows: Sequence[Row]) -> bool:
-    """Returns whether the first column, or that of the words, has the numbers of words."""
+def _has_numbers_of_words_elsewhere(rows: Sequence[Row]) -> bool:
+    """
+    Returns whether the numbers of words seem to be in the first column, as in CoNLL-U, or in the
+    fourth, as if one column more stood before them.
+    """
     if _NUMBER.fullmatch(rows[0].columns[0]):
         return True
     words = [row.columns[3] for row in rows if len(row.columns) > 3]
@@ -95,24 +107,28 @@ def _are_counting(numbers: Sequence[str]) -> bool:
 def _with_one_verb_each(words: list[ConllWord], report: Report) -> list[ConllWord]:
     """
     Returns the words with `(V*)` once in each column of arguments, if the sentence has as many
-    lemmas with framesets: the first column belongs to the first of them, and so on.
+    lemmas with framesets: the first column belongs to the first of them, and so on. Otherwise
+    returns the words unchanged.
     """
     # The positions of the words that have a lemma and a frameset.
     predicates = [index for index, word in enumerate(words) if word.is_predicate]
     columns = list(zip(*(word.frames for word in words), strict=True))
     if not columns or len(predicates) != len(columns):
         return words
-    mended = []
+    mended_columns = []
     for predicate, labels in zip(predicates, columns, strict=True):
-        mended.append(_with_one_verb(labels, predicate, predicates, report))
-    rows = zip(*mended, strict=True)
+        mended_columns.append(_with_one_verb(labels, predicate, predicates, report))
+    rows = zip(*mended_columns, strict=True)
     return [word._replace(frames=labels) for word, labels in zip(words, rows, strict=True)]
 
 
 def _with_one_verb(
     labels: Sequence[str], predicate: int, predicates: Sequence[int], report: Report
 ) -> list[str]:
-    """Returns a column with `(V*)` at its predicate, and at no other of the sentence."""
+    """
+    Returns a column of arguments with `(V*)` at its predicate, and at no other predicate of the
+    sentence. A column that has `(V*)` somewhere else is returned unchanged, for its errors.
+    """
     mended = list(labels)
     verbs = {index for index, label in enumerate(labels) if label.startswith("(V*")}
     if not verbs and labels[predicate] == "*":

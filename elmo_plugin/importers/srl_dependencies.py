@@ -3,13 +3,13 @@ Semantic roles of single words, the heads of arguments: CoNLL-2009, CoNLL-2008, 
 columns of PropBank, as the first Universal Propositions have them.
 """
 
+import re
 from collections.abc import Iterator, Sequence
-
-from allennlp.common.checks import ConfigurationError
+from itertools import pairwise
 
 from elmo_plugin.importers.loose_columns import Row, check_lengths, numbered_sentences
 from elmo_plugin.importers.report import Report
-from elmo_plugin.tasks.conll2012 import NO_ANNOTATION
+from elmo_plugin.tasks.conll2012 import NO_ANNOTATION, line_kind
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.spans import Span
 from elmo_plugin.tasks.srl.sentences import VERB, Predicate, SrlSentence
@@ -17,16 +17,25 @@ from elmo_plugin.tasks.srl.sentences import VERB, Predicate, SrlSentence
 _FORM = 1
 _FIXED_COLUMNS = 10  # before the columns of predicates, in CoNLL-U and CoNLL-2008
 _FIXED_COLUMNS_2009 = 12
-_HEADS_2009 = (8, 9)
+_HEAD = 6  # in CoNLL-U
+_HEADS_2009 = (8, 9)  # gold and predicted
 _FLAGS = {"Y", "_"}  # of a column that only says whether a word is a predicate
+# The first word, the contraction of the first words, or an empty node before them, in CoNLL-U.
+_FIRST_NUMBER = re.compile(r"1(-\d+)?|0\.\d+")
 
 
 def is_dependencies(lines: Sequence[Line]) -> bool:
-    """Returns whether the first word has the number 1, and columns after the ten of CoNLL-U."""
+    """
+    Returns whether the first word has the number 1 and more than the ten columns of CoNLL-U, in a
+    file without the marks of documents of CoNLL-2012: there, a document may be called 1.
+    """
     for line in lines:
+        if line_kind(line) in ("begin", "end"):
+            return False
         if line.text.strip() and not line.text.startswith("#"):
             columns = line.text.rstrip("\r\n").split("\t")
-            return columns[0] == "1" and len(columns) > _FIXED_COLUMNS
+            is_first = _FIRST_NUMBER.fullmatch(columns[0]) is not None
+            return is_first and len(columns) > _FIXED_COLUMNS
     return False
 
 
@@ -34,67 +43,85 @@ def read_dependencies(lines: Sequence[Line], report: Report) -> Iterator[tuple[L
     """
     Yields the first line of each sentence, and the sentence. Each argument is one word, its head.
 
-    Raises `ConfigurationError`, naming file and line, if a sentence has not a column of arguments
-    for each of its predicates.
+    Raises `ConfigurationError`, naming file and line, if the words of a sentence are not numbered
+    without gaps, or if it has more or fewer columns of arguments than predicates.
     """
     report.took("each argument is one word, its head, as these columns mark it")
     for rows in numbered_sentences(lines):
         check_lengths(rows)
+        _check_numbers(rows)
         yield rows[0].line, _sentence_of(rows, report)
 
 
+def _check_numbers(rows: Sequence[Row]) -> None:
+    """Raises `ConfigurationError`, naming file and line, if words are not numbered without gaps."""
+    for before, row in pairwise(rows):
+        next_number = int(before.columns[0]) + 1
+        if int(row.columns[0]) != next_number:
+            raise row.line.error(
+                f"expected word {next_number} of a sentence, got {row.columns[0]}; a blank line "
+                "ends a sentence"
+            )
+
+
 def _sentence_of(rows: Sequence[Row], report: Report) -> SrlSentence:
-    """Returns the sentence of some rows. Raises errors as `read_dependencies` does."""
-    column = _column_of_predicates(rows)
+    """
+    Returns the sentence of some rows. Raises `ConfigurationError`, naming file and line, if it has
+    more or fewer columns of arguments than predicates.
+    """
+    frameset_column = _find_framesets(rows)
     # The positions of the predicates: words with a frameset.
-    framed = [index for index, row in enumerate(rows) if _is_marked(row.columns[column])]
-    width = len(rows[0].columns)
-    num_arguments = width - column - 1
-    has_blank_column = num_arguments == 1 and not framed
-    if num_arguments != len(framed) and not has_blank_column:
-        raise _other_number(rows[0].line, len(framed), num_arguments)
+    framed = [index for index, row in enumerate(rows) if _is_marked(row.columns[frameset_column])]
+    argument_columns = range(frameset_column + 1, len(rows[0].columns))
+    # A sentence without a predicate may have a blank column of arguments.
+    has_spare_column = not framed and len(argument_columns) == 1
+    if len(framed) != len(argument_columns) and not has_spare_column:
+        raise rows[0].line.error(
+            f"the sentence that begins here has {len(framed)} predicates, but "
+            f"{len(argument_columns)} columns of arguments"
+        )
     predicates = []
-    # A blank column without a predicate, see above, is left over.
-    for word, arguments in zip(framed, range(column + 1, width), strict=False):
-        labels = [row.columns[arguments] for row in rows]
-        lemma = rows[word].columns[column].partition(".")[0]
-        predicates.append(Predicate(word, lemma, _spans(word, labels, report)))
+    for number, word in enumerate(framed):
+        labels = [row.columns[argument_columns[number]] for row in rows]
+        lemma = rows[word].columns[frameset_column].partition(".")[0]
+        predicates.append(Predicate(word, lemma, _arguments_of(word, labels, report)))
     words = [row.columns[_FORM] for row in rows]
     return SrlSentence(words, predicates, rows[0].line.location)
 
 
-def _other_number(line: Line, predicates: int, columns: int) -> ConfigurationError:
-    """Returns the error that predicates and columns of arguments differ in number."""
-    return line.error(
-        f"the sentence that begins here has {predicates} predicates, but {columns} columns of "
-        "arguments"
-    )
-
-
-def _column_of_predicates(rows: Sequence[Row]) -> int:
-    """Returns the column with the framesets, such as `scare.01`."""
+def _find_framesets(rows: Sequence[Row]) -> int:
+    """
+    Returns the column with the framesets, such as `scare.01`: the first one after the fixed
+    columns, or, if that has flags, the second one.
+    """
     column = _FIXED_COLUMNS
     if _is_conll2009(rows):
         column = _FIXED_COLUMNS_2009
-    flags = {row.columns[column] for row in rows}
-    has_flags = flags <= _FLAGS and len(rows[0].columns) > column + 1
-    if not has_flags:
+    values = {row.columns[column] for row in rows}
+    may_be_flags = values <= _FLAGS and len(rows[0].columns) > column + 1
+    if not may_be_flags:
         return column
-    next_column = {row.columns[column + 1] for row in rows}
-    # A column of `_` alone may be flags too: then the framesets, behind it, are all `_`.
-    if "Y" in flags or next_column <= {"_"}:
+    next_values = {row.columns[column + 1] for row in rows}
+    # A column of `_` alone may be flags of a sentence without a predicate, if the next column, with
+    # the framesets, is also all `_`.
+    if "Y" in values or next_values <= {"_"}:
         return column + 1
     return column
 
 
 def _is_conll2009(rows: Sequence[Row]) -> bool:
-    """Returns whether the columns are CoNLL-2009's, with two heads and a flag."""
+    """
+    Returns whether the columns are CoNLL-2009's, with two heads and a flag. In CoNLL-U, columns
+    without annotation may stand in all three places, but the head is in another one.
+    """
     if len(rows[0].columns) < _FIXED_COLUMNS_2009 + 2:
         return False
-    for row in rows:
-        heads = [row.columns[column] for column in _HEADS_2009]
-        if not all(head.isdecimal() or head == "_" for head in heads):
-            return False
+    heads = [row.columns[column] for row in rows for column in _HEADS_2009]
+    if not all(head.isdecimal() or head == "_" for head in heads):
+        return False
+    has_no_heads = all(head == "_" for head in heads)
+    if has_no_heads and all(row.columns[_HEAD].isdecimal() for row in rows):
+        return False
     return {row.columns[_FIXED_COLUMNS_2009] for row in rows} <= _FLAGS
 
 
@@ -103,13 +130,16 @@ def _is_marked(cell: str) -> bool:
     return cell not in NO_ANNOTATION
 
 
-def _spans(predicate: int, labels: Sequence[str], report: Report) -> list[Span]:
-    """Returns the arguments of a predicate, and `V` at the predicate itself."""
+def _arguments_of(predicate: int, labels: Sequence[str], report: Report) -> list[Span]:
+    """
+    Returns the arguments of the predicate at an index, from the label of each word in its column,
+    and `V` for the predicate itself.
+    """
     spans = []
     for index, label in enumerate(labels):
         if index == predicate:
             spans.append(Span(index, index + 1, VERB))
-            if _is_marked(label):
+            if _is_marked(label) and label != VERB:
                 report.took("arguments that are the predicate itself are left out")
         elif _is_marked(label):
             spans.append(Span(index, index + 1, label))

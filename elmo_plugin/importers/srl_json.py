@@ -12,10 +12,12 @@ from elmo_plugin.tasks.srl.sentences import VERB, Predicate, SrlSentence
 
 def sentence_in(record: Record) -> SrlSentence:
     """
-    Returns the sentence of a record: `words`, and for each predicate one of the `frames`, with the
-    BIO `tags` of its arguments, or with its `index` and `roles` such as `{"role": "ARG0",
-    "start_word": 0, "end_word": 2}`, or `start` and `end`, the end exclusive. In AllenNLP's
-    predictions the frames are `verbs`.
+    Returns the sentence of a record: its `words`, and a predicate for each of the `frames`, or of
+    the `verbs` in AllenNLP's predictions. A frame has one of these:
+
+    - `tags` in BIO, one for each word;
+    - the `index` of the predicate, and `roles` such as `{"role": "ARG0", "start_word": 0,
+      "end_word": 2}`, or with `start` and `end`, the end exclusive.
 
     Raises `ConfigurationError`, naming file and line, if the record has another shape.
     """
@@ -27,22 +29,25 @@ def sentence_in(record: Record) -> SrlSentence:
             raise BiLmError(
                 f'expected "frames", a list of objects, got {frames or list(record.fields)!r:.100}'
             )
-        predicates = sorted(_predicate(frame, words) for frame in frames)
+        predicates = sorted(_predicate(frame, words) for frame in frames)  # from left to right
     return SrlSentence(words, predicates, location)
 
 
 def _words_in(fields: dict[str, Any]) -> list[str]:
     """Returns the words of a record. Raises `BiLmError` if it lacks them, or one is empty."""
-    words: Any = fields.get("words")
-    if is_list_of(words, str):
-        words = [word.replace(BYTE_ORDER_MARK, "") for word in words]
-    if not is_list_of(words, str) or not words or not all(words):
-        raise BiLmError(f'expected "words", a list of words, got {words or list(fields)!r:.100}')
-    return list(words)
+    found: Any = fields.get("words")
+    if is_list_of(found, str):
+        words = [word.replace(BYTE_ORDER_MARK, "") for word in found]
+        if words and all(words):
+            return words
+    raise BiLmError(f'expected "words", a list of words, got {found or list(fields)!r:.100}')
 
 
 def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
-    """Returns the predicate of a frame. Raises `BiLmError` if its place is missing or wrong."""
+    """
+    Returns the predicate of a frame: the word at its `index`, or else at its first argument `V`.
+    Raises `BiLmError` if its place is missing or wrong, or if arguments overlap.
+    """
     arguments = _arguments(frame, words)
     verbs = [argument for argument in arguments if argument.label == VERB]
     index = frame.get("index")
@@ -56,7 +61,8 @@ def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
         raise BiLmError(
             f"V is not at its predicate, {words[index]!r}, but at {words[verbs[0].start]!r}"
         )
-    # Roles may leave out the predicate itself.
+    # Roles may leave out the predicate itself. Inside another argument it is not added: such a
+    # sentence is left out later.
     if not any(start <= index < end for start, end, _ in arguments):
         arguments.append(Span(index, index + 1, VERB))
     lemma = str(frame.get("lemma") or words[index])
@@ -64,7 +70,10 @@ def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
 
 
 def _arguments(frame: dict[str, Any], words: list[str]) -> list[Span]:
-    """Returns the arguments of a frame, from its roles or from its tags in BIO."""
+    """
+    Returns the arguments of a frame, from its tags in BIO or, without tags, from its roles. Raises
+    `BiLmError` if both are missing or malformed.
+    """
     tags: Any = frame.get("tags")
     roles = frame.get("roles")
     if tags is None and isinstance(roles, list):
@@ -81,8 +90,11 @@ def _arguments(frame: dict[str, Any], words: list[str]) -> list[Span]:
 
 
 def _argument(role: Any, words: list[str]) -> Span:
-    """Returns the argument of a role. Raises `BiLmError` if the role has another shape."""
-    fields = role if isinstance(role, dict) else {}
+    """
+    Returns the argument of a role. Raises `BiLmError` if the role has another shape, or its end
+    seems to be its last word.
+    """
+    fields = role if isinstance(role, dict) else {}  # anything but an object lacks all fields
     name = fields.get("role")
     start = fields.get("start_word", fields.get("start"))
     end = fields.get("end_word", fields.get("end"))
@@ -93,7 +105,8 @@ def _argument(role: Any, words: list[str]) -> Span:
         )
     covered = " ".join(words[start:end])
     with_next_word = " ".join(words[start : end + 1])
-    # A text with one word more shows that `end` is the last word, not the one after it.
+    # A text with one word more shows that `end` is the last word, not the one after it. At the end
+    # of the sentence, no word is next.
     if fields.get("text") == with_next_word and with_next_word != covered:
         raise BiLmError(
             f"expected the end to be after the last word of {with_next_word!r}, got {end}"

@@ -19,13 +19,16 @@ def read_propositions(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     brackets are malformed, nested or without their other half.
     """
     rows = [Row(line, line.columns) for line in lines]
-    for has_words, sentence in groupby(rows, key=lambda row: bool(row.columns)):
-        if has_words:
-            yield proposition_sentence(list(sentence))
+    for has_columns, group in groupby(rows, key=lambda row: bool(row.columns)):
+        if has_columns:
+            yield proposition_sentence(list(group), lemma_column=0)
 
 
-def proposition_sentence(rows: Sequence[Row]) -> SrlSentence:
-    """Returns a sentence of propositions. Raises errors as `read_propositions` does."""
+def proposition_sentence(rows: Sequence[Row], lemma_column: int) -> SrlSentence:
+    """
+    Returns a sentence of propositions, with arguments in all columns after the lemmas. Columns
+    before the lemmas are not read. Raises errors as `read_propositions` does.
+    """
     first = rows[0]
     for row in rows:
         if len(row.columns) != len(first.columns):
@@ -33,15 +36,19 @@ def proposition_sentence(rows: Sequence[Row]) -> SrlSentence:
                 f"expected {len(first.columns)} columns (as in line {first.line.number} of this "
                 f"sentence), got {len(row.columns)}"
             )
-    lemmas, *columns = zip(*(row.columns for row in rows), strict=True)
-    words = [word for word, lemma in enumerate(lemmas) if lemma != "-"]
-    if len(words) != len(columns):
+    lemmas = [row.columns[lemma_column] for row in rows]
+    predicate_words = [index for index, lemma in enumerate(lemmas) if lemma != "-"]
+    argument_columns = range(lemma_column + 1, len(first.columns))
+    if len(predicate_words) != len(argument_columns):
         raise first.line.error(
-            f"the sentence that begins here has {len(words)} predicates, but "
-            f"{len(columns)} columns of arguments"
+            f"the sentence that begins here has {len(predicate_words)} predicates, but "
+            f"{len(argument_columns)} columns of arguments"
         )
+    lines = [row.line for row in rows]
     predicates = []
-    for number, (word, labels) in enumerate(zip(words, columns, strict=True), start=2):
-        with locate_label_errors([row.line for row in rows], f"column {number}: "):
-            predicates.append(Predicate(word, lemmas[word], parse_labels(labels)))
+    for word, column in zip(predicate_words, argument_columns, strict=True):
+        labels = [row.columns[column] for row in rows]
+        with locate_label_errors(lines, f"column {column + 1}: "):
+            arguments = parse_labels(labels)
+        predicates.append(Predicate(word, lemmas[word], arguments))
     return SrlSentence([""] * len(rows), predicates, first.line.location)

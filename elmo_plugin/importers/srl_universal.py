@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import dropwhile
 from typing import NamedTuple
 
 from elmo_plugin.common.errors import as_configuration_error
@@ -12,9 +11,13 @@ from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.spans import Span, checked_spans
 from elmo_plugin.tasks.srl.sentences import VERB, Predicate, SrlSentence
 
-BEGINNING = "# global.columns"
-_NAMES = ("ID", "FORM", "UP:PRED", "UP:ARGSPANS")
-_SPAN = re.compile(r"([^|]+):(\d+)-(\d+)")
+BEGINNING_OF_UNIVERSAL = "# global.columns"
+_NUMBER = "ID"
+_FORM = "FORM"
+_PREDICATE = "UP:PRED"
+_ARGUMENTS = "UP:ARGSPANS"
+_NAMES = (_NUMBER, _FORM, _PREDICATE, _ARGUMENTS)
+_SPAN = re.compile(r"(?P<role>.+):(?P<first>\d+)-(?P<last>\d+)")
 
 
 class _Columns(NamedTuple):
@@ -28,25 +31,29 @@ class _Columns(NamedTuple):
 
 def read_universal(lines: Sequence[Line]) -> Iterator[tuple[Line, SrlSentence]]:
     """
-    Yields the first line of each sentence, and the sentence. Arguments such as `A0:1-1|A1:3-7` have
-    the numbers of their first and last words. All predicates are verbs.
+    Yields the first line of each sentence, and the sentence. The first line of the file that is not
+    blank names the columns. Arguments such as `A0:1-1|A1:3-7` have the numbers of their first and
+    last words. All predicates are verbs.
 
     Raises `ConfigurationError`, naming file and line, if a column is missing or a line is
     malformed.
     """
-    lines = list(dropwhile(lambda line: not line.text.strip(), lines))
-    names = lines[0].text.partition("=")[2].split()
+    header = next(line for line in lines if line.text.strip())
+    names = header.text.partition("=")[2].split()
     if not set(_NAMES) <= set(names):
-        raise lines[0].error(
+        raise header.error(
             f"expected the columns {', '.join(_NAMES)}, got {', '.join(names)}; "
             "Universal Propositions come without words: their tool merge_ud_up.py adds the words"
         )
-    for rows in numbered_sentences(lines[1:]):
+    for rows in numbered_sentences(lines):
         yield rows[0].line, _sentence_of(rows, names)
 
 
 def _sentence_of(rows: Sequence[Row], names: Sequence[str]) -> SrlSentence:
-    """Returns the sentence of some rows. Raises errors as `read_universal` does."""
+    """
+    Returns the sentence of some rows, given the names of all columns. Raises `ConfigurationError`,
+    naming file and line, if a row is malformed.
+    """
     words = []
     predicates = []
     for index, row in enumerate(rows):
@@ -60,6 +67,7 @@ def _sentence_of(rows: Sequence[Row], names: Sequence[str]) -> SrlSentence:
         if columns.predicate in NO_ANNOTATION:
             continue  # an ordinary word
         arguments = _arguments_of(columns, row.line)
+        # Inside another argument, the predicate is not added: such a sentence is left out later.
         if not any(start <= index < end for start, end, _ in arguments):
             arguments.append(Span(index, index + 1, VERB))
         with as_configuration_error(row.line.location):
@@ -69,19 +77,36 @@ def _sentence_of(rows: Sequence[Row], names: Sequence[str]) -> SrlSentence:
 
 
 def _read_columns(row: Row, names: Sequence[str]) -> _Columns:
-    """Returns the columns of a row that are read, given the names of all columns."""
+    """
+    Returns the columns of a row that are read, given the names of all columns. Raises
+    `ConfigurationError` if the row has more or fewer.
+    """
     if len(row.columns) != len(names):
         raise row.line.error(
             f"expected {len(names)} columns ({', '.join(names)}), got {len(row.columns)}"
         )
-    return _Columns(*(row.columns[names.index(name)] for name in _NAMES))
+    values = dict(zip(names, row.columns, strict=True))
+    return _Columns(
+        number=values[_NUMBER],
+        form=values[_FORM],
+        predicate=values[_PREDICATE],
+        arguments=values[_ARGUMENTS],
+    )
 
 
 def _arguments_of(columns: _Columns, line: Line) -> list[Span]:
-    """Returns the arguments of a predicate, from spans such as `A0:1-1|A1:3-7`."""
-    if _SPAN.sub("", columns.arguments).strip("|_"):
-        raise line.error(f"expected arguments such as A0:1-1|A1:3-7, got {columns.arguments!r}")
-    return [
-        Span(int(first) - 1, int(last), role)
-        for role, first, last in _SPAN.findall(columns.arguments)
-    ]
+    """
+    Returns the arguments of a predicate, from spans such as `A0:1-1|A1:3-7`. Raises
+    `ConfigurationError` if they are malformed.
+    """
+    arguments = []
+    for text in columns.arguments.split("|"):
+        if text in ("", "_"):
+            continue
+        match = _SPAN.fullmatch(text)
+        if match is None:
+            raise line.error(f"expected arguments such as A0:1-1|A1:3-7, got {columns.arguments!r}")
+        start = int(match["first"]) - 1  # words are numbered from 1
+        end = int(match["last"])
+        arguments.append(Span(start, end, match["role"]))
+    return arguments

@@ -63,10 +63,22 @@ def test_unreadable_lines_are_reported_and_skipped(
     assert list(json.loads(output.read_text())) == ["a1"]
     said = capsys.readouterr()
     assert f"{output}: 1 answer\n" in said.err
-    blank = "left out 1 questions that are blank: Ansel, paragraph 2, question a3"
+    blank = "left out 1 questions that are blank: item 1 (Ansel), paragraph 2, question a3"
     assert f"{data}: {blank}" in said.err
-    assert f"skipped: {data}, Ansel, paragraph 1, question a2: a text of 6,000 words" in said.err
+    assert (
+        f"skipped: {data}, item 1 (Ansel), paragraph 1, question a2: a text of 6,000 words"
+        in said.err
+    )
     assert "question b1: spaCy's rules read" in said.err
+
+
+def test_no_question_is_skipped_because_of_its_gold_answers(archive: Path, tmp_path: Path) -> None:
+    def change_question(paragraph: Any, question: Any) -> None:
+        question["answers"] = [{"text": "the", "answer_start": 10_000}, {"text": 7}]
+
+    data, output = change(tmp_path, change_question), tmp_path / "answers.json"
+    run("predict", archive, "--squad", data, "-o", output)
+    assert len(json.loads(output.read_text())) == 4
 
 
 def test_an_archive_of_another_task_is_refused(tagger_archives: list[Path], tmp_path: Path) -> None:

@@ -80,6 +80,21 @@ def test_a_document_that_does_not_fit_into_columns_is_left_out(tmp_path: Path) -
     assert "left out 1 documents with a blank word: (b);" in said
 
 
+def test_imported_documents_of_the_same_name_can_be_scored(tmp_path: Path) -> None:
+    parts = [{}, {"part": "a"}, {"part": "b"}, {"part": "1"}, {"part": "1"}]
+    document = {"doc_key": "n", "sentences": SENTENCES, "clusters": INCLUSIVE}
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for file in ("a.jsonl", "b.jsonl"):
+        (folder / file).write_text("\n".join(json.dumps(document | part) for part in parts))
+    written, said = import_file("coref", folder)
+    documents = list(read_scored_coref(str(written)))
+    assert len({document.title for document in documents}) == 10
+    assert documents[0].name == "n"
+    assert score_coref(documents, documents)["average_f1"] == 100
+    assert any("named like an earlier one" in line for line in said)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -99,6 +114,22 @@ def test_an_unknown_json_form_is_an_error_naming_file_and_line(
 ) -> None:
     with pytest.raises(ConfigurationError, match=f"^data, line 3: {message}"):
         read({"sentences": SENTENCES, "clusters": INCLUSIVE, **changes})
+
+
+@pytest.mark.parametrize(
+    ("fields", "title"),
+    [
+        ({}, "(n);"),
+        ({"part": None}, "(n);"),
+        ({"part": 0}, "(n); part 0"),
+        ({"line": 7}, "(n); part 7"),
+    ],
+)
+def test_the_title_of_a_document_has_its_part_if_there_is_one(
+    fields: dict[str, Any], title: str
+) -> None:
+    document = read({"doc_key": "n", "sentences": SENTENCES, "clusters": INCLUSIVE, **fields})
+    assert document.title == title
 
 
 def test_pieces_of_words_are_no_words(tmp_path: Path) -> None:

@@ -39,6 +39,16 @@ def test_mistakes_are_named_with_their_line(tmp_path: Path, annotations: str, me
         read("coref", tmp_path / "book.ann", annotations)
 
 
+def test_a_no_break_space_does_not_move_the_mentions_behind_it(tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_text(
+        "Sir Walter read .\n\nHe slept .\n3\u00a0000 men saw him .\n"
+    )
+    annotations = ANNOTATIONS + "MENTION\tT3\t3\t3\t3\t3\thim\tPER\tPRON\nCOREF\tT3\tSir_Walter-0\n"
+    (document,), _ = read("coref", tmp_path / "book.ann", annotations)
+    assert document.sentences[-1] == ["3 000", "men", "saw", "him", "."]
+    assert document.clusters == [[Span(0, 2), Span(4, 5), Span(10, 11)]]
+
+
 def test_missing_words_are_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"expected the words in .*book\.txt beside it"):
         read("coref", tmp_path / "book.ann", ANNOTATIONS)

@@ -139,6 +139,30 @@ def test_rows_without_ids_are_named_by_line(tmp_path: Path) -> None:
     assert "questions without an id have their places as ids" in said
 
 
+@pytest.mark.parametrize("identifier", [None, ""])
+def test_no_question_without_an_id_is_taken_for_a_repetition(
+    tmp_path: Path, identifier: Any
+) -> None:
+    paragraph = {"context": "It rained.", "qas": [record(id=identifier), record(id=identifier)]}
+    article = {"title": "Wikipedia", "paragraphs": [paragraph, paragraph]}
+    questions, _ = imported(tmp_path, {"data": [article, article]})
+    assert len({question.id for question in questions}) == 8
+    detected = {"question": "What?", "detected_answers": [{"text": "rained"}], "qid": identifier}
+    questions, _ = imported(tmp_path, {"context": "It rained.", "qas": [detected, detected]}, "y")
+    assert len({question.id for question in questions}) == 2
+
+
+def test_the_id_of_a_passage_is_not_the_id_of_its_questions(tmp_path: Path) -> None:
+    answers = ["rained"]
+    passage = {"id": "p", "context": "It rained."}
+    qas = [{"qid": name, "question": "What?", "answers": answers} for name in "ab"]
+    questions, _ = imported(tmp_path, passage | {"qas": qas})
+    assert [question.id for question in questions] == ["a", "b"]
+    qas = [{"question": "What?", "answers": answers}] * 2
+    questions, _ = imported(tmp_path, passage | {"qas": qas}, "y.json")
+    assert [question.id for question in questions] == ["line 1, question 1", "line 1, question 2"]
+
+
 def test_columns_with_other_names_require_the_column_option(tmp_path: Path) -> None:
     text = "Text;Frage;Antwort\nEs regnete.;Was?;regnete\n"
     with pytest.raises(
@@ -148,7 +172,10 @@ def test_columns_with_other_names_require_the_column_option(tmp_path: Path) -> N
     columns = {"context": "Text", "question": "1", "answer": "Antwort"}
     (question,), _ = imported(tmp_path, text, "y.csv", columns=columns)
     assert question[1:] == ("Was?", [Answer("regnete", 3)])
-    with pytest.raises(ConfigurationError, match="--column: there is no 'Satz', only Text, Frage"):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"z\.csv, line 1: --column context: expected one of 'Text', .* got 'Satz'",
+    ):
         imported(tmp_path, text, "z.csv", columns={**columns, "context": "Satz"})
 
 
@@ -158,7 +185,10 @@ def test_paragraphs_of_an_article_stay_together(tmp_path: Path) -> None:
     content = {"data": [{"title": "Rain", "paragraphs": [*paragraphs, {"context": "It."}, 3]}]}
     questions, said = imported(tmp_path, content)
     assert [question.id for question in questions] == ["a", "b"]
-    assert 'about a paragraph without "qas": Rain, paragraph 3, Rain, paragraph 4' in said
+    assert (
+        'about a paragraph without "qas": item 1 (Rain), paragraph 3, item 1 (Rain), paragraph 4'
+        in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -201,14 +231,35 @@ def test_a_place_without_the_text_of_an_answer_is_reported(tmp_path: Path) -> No
     assert "with the place of an answer, but without its text: line 2" in said
 
 
-def test_scoring_needs_only_the_texts_of_answers(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ["1911"],
+        "1911",
+        [{"text": "1911"}],
+        {"text": "1911", "answer_start": None},
+        {"text": ["1911"], "answer_start": [None]},
+    ],
+)
+def test_scoring_needs_only_the_texts_of_answers(tmp_path: Path, answers: Any) -> None:
     path = tmp_path / "x.jsonl"
-    path.write_text(json.dumps(record("1911, 1911", answers=["1911"])))
+    path.write_text(json.dumps(record("1911, 1911", answers=answers)))
     (paragraph,) = read_scored_squad(str(path))
     assert [answer.text for answer in paragraph.questions[0].answers] == ["1911"]
+
+
+def test_scored_answers_may_differ_from_the_passage_in_white_space(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps(record("Then it\u00a0rained.", answers=["it rained"])))
+    (paragraph,) = read_scored_squad(str(path))
+    assert paragraph.questions[0].answers == [Answer("it\u00a0rained", 5)]
+
+
+def test_a_question_that_cannot_be_scored_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
     path.write_text(json.dumps(record(answers=["snowed"])))
     with pytest.raises(
-        ConfigurationError, match=r"x.jsonl, line 1: expected no question with an answer"
+        ConfigurationError, match=r"x.jsonl, line 1: expected no questions with an answer"
     ):
         list(read_scored_squad(str(path)))
 
@@ -242,6 +293,50 @@ def test_a_column_that_is_chosen_for_one_role_has_no_other(tmp_path: Path) -> No
     columns["answer"] = "Antwort"
     (question,), _ = imported(tmp_path, content, "y.csv", columns=columns)
     assert question.answers == [Answer("regnet", 3)]
+
+
+@pytest.mark.parametrize("other", ["answers", "answer_pivot", "detected_answers", "answer"])
+@pytest.mark.parametrize("role", ["answer", "answers"])
+def test_the_chosen_answers_are_taken_whatever_other_answers_there_are(
+    tmp_path: Path, other: str, role: str
+) -> None:
+    line = {"context": "It rained.", "question": "What?", other: ["It"], "native": ["rained"]}
+    (question,), _ = imported(tmp_path, line, columns={role: "native"})
+    assert question.answers == [Answer("rained", 3)]
+
+
+def test_a_record_without_the_chosen_field_is_named(tmp_path: Path) -> None:
+    lines = [record(native="rained"), record()]
+    with pytest.raises(ConfigurationError, match=r"x\.jsonl, line 2: --column answer: expected"):
+        imported(
+            tmp_path,
+            "\n".join(map(json.dumps, lines)),
+            "x.jsonl",
+            columns={"answer": "native"},
+        )
+
+
+def test_an_empty_cell_is_no_answer(tmp_path: Path) -> None:
+    header = "context,question,answers,answer\n"
+    questions, said = imported(tmp_path, header + "It rained.,What?,,\n", "x.csv")
+    assert [question.answers for question in questions] == [[]]
+    assert "no answers to learn or to score" in said
+    questions, _ = imported(tmp_path, header + "It rained.,What?,,rained\n", "y.csv")
+    assert [question.answers for question in questions] == [[Answer("rained", 3)]]
+
+
+def test_the_names_of_columns_may_follow_blank_rows(tmp_path: Path) -> None:
+    content = "\ncontext,question,answer\nIt rained.,What?,rained\n"
+    (question,), _ = imported(tmp_path, content, "x.csv")
+    assert question == Question("line 3", "What?", [Answer("rained", 3)])
+
+
+def test_two_columns_of_one_name_cannot_both_have_the_answers(tmp_path: Path) -> None:
+    content = "context,question,answer,answer\nIt rained.,What?,rained,It\n"
+    with pytest.raises(
+        ConfigurationError, match=r"x\.csv, line 1: --column answer: .* got 2 that are called"
+    ):
+        imported(tmp_path, content, "x.csv")
 
 
 def test_questions_in_a_list_for_each_column_are_read(tmp_path: Path) -> None:

@@ -68,6 +68,49 @@ def test_a_missing_column_of_arguments_is_an_error_naming_the_line(tmp_path: Pat
         sentence_in(tmp_path / "f.conll", rows)
 
 
+@pytest.mark.parametrize("number", ["1-2", "0.1"])
+def test_a_file_may_begin_with_a_contraction_or_an_empty_node(tmp_path: Path, number: str) -> None:
+    rows = [[number, "Dogs scare", *["_"] * 10], *conllu(False)]
+    sentence = sentence_in(tmp_path / "f.conllu", rows)
+    assert sentence.words == WORDS and len(sentence.predicates) == 1
+
+
+def test_a_document_of_conll2012_may_be_called_1(tmp_path: Path) -> None:
+    fields = [["1", "0", str(n), WORDS[n], "X", "*", "-", "-", "-", "-", "*"] for n in range(4)]
+    brackets = ["(A0*)", "(V*)", "(A1*", "*)"]
+    rows = [[*fields[n], brackets[n], "-"] for n in range(4)]
+    sentence = sentence_in(tmp_path / "f", [["#begin document (1);"], *rows, ["#end document"]])
+    assert sentence.words == WORDS and len(sentence.predicates) == 1
+    with pytest.raises(ConfigurationError, match="line 2: expected word 2 of a sentence, got 1"):
+        sentence_in(tmp_path / "f", rows)
+
+
+def test_sentences_without_a_blank_line_between_them_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"line 5: expected word 5 .*, got 1; a blank"):
+        sentence_in(tmp_path / "f", conllu(False) + conllu(False))
+
+
+@pytest.mark.parametrize("second_column", [ARGUMENTS, ["_"] * 4])
+def test_conllu_with_many_predicates_is_not_read_as_conll2009(
+    tmp_path: Path, second_column: list[str]
+) -> None:
+    rows = [
+        [*fields[:10], f"{fields[1]}.01", "_", label, "A1", "_"]
+        for fields, label in zip(conllu(False), second_column, strict=True)
+    ]
+    lemmas = [predicate.lemma for predicate in sentence_in(tmp_path / "f", rows).predicates]
+    assert lemmas == WORDS
+
+
+def test_a_predicate_labelled_v_is_not_reported_as_its_own_argument(tmp_path: Path) -> None:
+    rows = conllu(False)
+    rows[1][-1] = "V"
+    content = "\n".join("\t".join(row) for row in rows)
+    (example,), report = read("srl", tmp_path / "f", content)
+    assert sentence_of(example.words).predicates[0].arguments == EXPECTED
+    assert not any("left out" in finding for finding in report.findings)
+
+
 @pytest.mark.parametrize("between", [" ", "\t", "   "])
 @pytest.mark.parametrize("annotation", [[], ["NNS"], ["NNS", "(NP*)", "*", "(S1(S*", "*", "-"]])
 def test_brackets_of_conll2005_are_read_beside_their_words(
@@ -81,6 +124,18 @@ def test_brackets_of_conll2005_are_read_beside_their_words(
     (predicate,) = sentence_in(tmp_path / "f.txt", rows, between).predicates
     assert (predicate.word, predicate.lemma) == (1, "scare")
     assert predicate.arguments == [Span(0, 1, "A0"), Span(1, 2, "V"), Span(2, 4, "A1")]
+
+
+def test_an_error_of_conll2005_names_the_column_of_the_file(tmp_path: Path) -> None:
+    rows = [["Dogs", "NNS", "-", "(A0*)"], ["scare", "VBP", "scare", "(V*"]]
+    with pytest.raises(ConfigurationError, match=r"line 2: column 4: '\(V\*' is never closed"):
+        sentence_in(tmp_path / "f.txt", rows, " ")
+
+
+def test_a_sentence_of_conll2005_without_lemmas_is_an_error(tmp_path: Path) -> None:
+    rows = [["Dogs", "NNS", "-", "(A0*)"], ["scare", "VBP", "scare", "(V*)"], [""], ["Yes", "UH"]]
+    with pytest.raises(ConfigurationError, match=r"line 4: expected the lemmas .* in column 3"):
+        sentence_in(tmp_path / "f.txt", rows, " ")
 
 
 def test_a_word_may_be_a_number_sign_in_conll2005(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from elmo_plugin.tasks.spans import Span
 from elmo_plugin.tasks.srl import SrlReader
 from elmo_plugin.tasks.srl.sentences import SrlSentence
 from tests.importers.imported import import_file
+from tests.importers.reading import read as imported_examples
 
 WORDS = ["The", "cook", "burned", "a", "cake"]
 TAGS = ["B-ARG0", "I-ARG0", "B-V", "B-ARG1", "I-ARG1"]
@@ -91,7 +92,9 @@ def test_a_predicate_that_does_not_fit_into_columns_is_left_out(tmp_path: Path) 
     inside = {"words": WORDS, "frames": [{"index": 1, "tags": ["B-A0", "I-A0", "O", "O", "O"]}]}
     twice = {"words": WORDS, "frames": [{"index": 0, "tags": ["B-V", "O", "B-V", "O", "O"]}]}
     blank = {"words": ["a", " "], "frames": []}
-    records = [SHAPES["AllenNLP"], inside, twice, blank]
+    spaced = {"words": WORDS, "frames": [{"index": 2, "roles": [{**OBJECTS[0], "role": "A 0"}]}]}
+    nameless = {"words": WORDS, "frames": [{"index": 2, "tags": ["B", "O", "B-V", "O", "O"]}]}
+    records = [SHAPES["AllenNLP"], inside, twice, blank, spaced, nameless]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, records)))
     written, lines = import_file("srl", tmp_path / "a.jsonl")
     assert len(list(SrlReader({}).read(written))) == 1
@@ -99,3 +102,19 @@ def test_a_predicate_that_does_not_fit_into_columns_is_left_out(tmp_path: Path) 
     assert "left out 1 sentences with a predicate inside of its own argument: line 2" in said
     assert "left out 1 sentences with several V of one predicate: line 3" in said
     assert "left out 1 sentences with a blank word: line 4" in said
+    assert "left out 2 sentences with a role that is not one word: line 5, line 6" in said
+
+
+def test_a_sentence_of_a_folder_that_is_left_out_is_named_with_its_file(tmp_path: Path) -> None:
+    blank = {"words": ["a", " "], "frames": []}
+    (tmp_path / "a.jsonl").write_text(json.dumps(SHAPES["roles"]))
+    (tmp_path / "b.jsonl").write_text(json.dumps(blank) + "\n" + json.dumps(SHAPES["roles"]))
+    examples, report = imported_examples("srl", tmp_path)
+    assert len(examples) == 2
+    assert report.left_out["with a blank word"] == [f"{tmp_path}/b.jsonl, line 1"]
+
+
+def test_the_sentences_of_a_list_are_located_by_their_numbers(tmp_path: Path) -> None:
+    content = json.dumps([{"words": WORDS, "frames": []}, SHAPES["roles"]], indent=1)
+    examples, _ = imported_examples("srl", tmp_path / "a.json", content)
+    assert examples[1].words[0].line.location == f"{tmp_path}/a.json, item 2"
