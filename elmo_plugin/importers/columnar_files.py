@@ -3,19 +3,23 @@
 import io
 from types import ModuleType
 
+import numpy
 import pandas
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.importers.text import read_content
 
 COLUMNAR = (".parquet", ".arrow", ".feather")
-_ARROW_FILE = b"ARROW1"
+_ARROW_FILE = b"ARROW1"  # the first bytes of the file format; the stream format has none
 
 
 def read_columnar(file: str) -> pandas.DataFrame:
     """
-    Returns the table of a file, the names of its columns as its first row. Raises
-    `ConfigurationError`, naming the file, if it cannot be read, or if pyarrow is not installed.
+    Returns the table of a file as text, with the names of its columns in the first row, as in
+    tables of other formats. A missing value becomes an empty text.
+
+    Raises `ConfigurationError`, naming the file, if it cannot be read, or if pyarrow is not
+    installed.
     """
     content = read_content(file)
     try:
@@ -32,14 +36,16 @@ def read_columnar(file: str) -> pandas.DataFrame:
             frame = _read_arrow(pyarrow, content)
     except (ValueError, OSError) as error:
         raise ConfigurationError(f"{file}: not a table that pyarrow can read ({error})") from None
-    names = pandas.DataFrame([[str(name) for name in frame.columns]])
+    header = pandas.DataFrame([[str(name) for name in frame.columns]])
     values = frame.astype(object).where(frame.notna(), "")
-    values.columns = names.columns
-    return pandas.concat([names, values], ignore_index=True).map(_as_text)
+    values.columns = header.columns  # numbers, so that columns of one place are concatenated
+    return pandas.concat([header, values], ignore_index=True).map(_as_text)
 
 
 def _read_arrow(pyarrow: ModuleType, content: bytes) -> pandas.DataFrame:
-    """Reads Arrow's file format, as Feather is, or its stream format, as `datasets` writes it."""
+    """
+    Reads Arrow's file format, which Feather is too, or its stream format, which `datasets` writes.
+    """
     if content.startswith(_ARROW_FILE):
         reader = pyarrow.ipc.open_file(content)
     else:
@@ -48,7 +54,7 @@ def _read_arrow(pyarrow: ModuleType, content: bytes) -> pandas.DataFrame:
 
 
 def _as_text(value: object) -> str:
-    """Returns the text of a value; an array is written as a list."""
-    if hasattr(value, "tolist"):  # an array of numpy
+    """Returns a value as text, and an array as the text of a list, as `value_in_cell` reads it."""
+    if isinstance(value, numpy.ndarray):
         value = value.tolist()
     return str(value)
