@@ -30,10 +30,7 @@ def read_columnar(file: str) -> pandas.DataFrame:
             f"{file}: reading parquet and Arrow needs pyarrow ({error}): pip install pyarrow"
         ) from None
     try:
-        if file.lower().endswith(".parquet"):
-            frame = pyarrow.parquet.read_table(io.BytesIO(content)).to_pandas()
-        else:
-            frame = _read_arrow(pyarrow, content)
+        frame = _read_frame(pyarrow, file, content)
     except (ValueError, OSError) as error:
         raise ConfigurationError(f"{file}: not a table that pyarrow can read ({error})") from None
     header = pandas.DataFrame([[str(name) for name in frame.columns]])
@@ -42,15 +39,19 @@ def read_columnar(file: str) -> pandas.DataFrame:
     return pandas.concat([header, values], ignore_index=True).map(_as_text)
 
 
-def _read_arrow(pyarrow: ModuleType, content: bytes) -> pandas.DataFrame:
+def _read_frame(pyarrow: ModuleType, file: str, content: bytes) -> pandas.DataFrame:
     """
-    Reads Arrow's file format, which Feather is too, or its stream format, which `datasets` writes.
+    Reads parquet, Arrow's file format, which Feather is too, or Arrow's stream format, which
+    `datasets` writes.
     """
-    if content.startswith(_ARROW_FILE):
-        reader = pyarrow.ipc.open_file(content)
+    if file.lower().endswith(".parquet"):
+        table = pyarrow.parquet.read_table(io.BytesIO(content))
+    elif content.startswith(_ARROW_FILE):
+        table = pyarrow.ipc.open_file(content).read_all()
     else:
-        reader = pyarrow.ipc.open_stream(content)
-    return reader.read_all().to_pandas()
+        table = pyarrow.ipc.open_stream(content).read_all()
+    # By default, a column of integers with a missing value would become one of floats.
+    return table.to_pandas(integer_object_nulls=True)
 
 
 def _as_text(value: object) -> str:
