@@ -37,7 +37,7 @@ from elmo_plugin.importers.tagged_columns import (
 )
 from elmo_plugin.importers.tagged_json import sentences_of_records
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
-from elmo_plugin.importers.text import read_lines
+from elmo_plugin.importers.text import read_text
 from elmo_plugin.importers.webanno import is_webanno, webanno_sentences
 from elmo_plugin.importers.word_columns import columns_of_table, columns_of_text, have_tabs
 from elmo_plugin.importers.xml_documents import is_xml, sentences_of_xml
@@ -138,8 +138,10 @@ def _read_two_files(source: TaggedText) -> Sentences:
     tag_file = other_file(source.file)
     assert tag_file is not None  # or this form does not fit
     source.report.took(f"the tags are in {tag_file}")
-    lines_of_words = source.text.rstrip("\n").split("\n")
-    lines_of_tags = read_lines(tag_file, source.options, source.report)
+    tags = read_text(tag_file, source.options, source.report)
+    # Blank lines at the end of either file are no sentences.
+    lines_of_words = source.text.rstrip().split("\n")
+    lines_of_tags = tags.rstrip().split("\n")
     return parallel_sentences(source.file, lines_of_words, tag_file, lines_of_tags)
 
 
