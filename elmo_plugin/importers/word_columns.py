@@ -117,7 +117,7 @@ def columns_of_table(table: Table, chosen: Collection[str]) -> WordColumns:
     rows: Rows = []
     document = ""
     for row in table.rows:
-        if row.fields[0].startswith(_DOCUMENT):
+        if _has_document_mark("\t".join(row.fields)):
             document = f"that begins in {row.place}"
             rows.append(None)
         elif row.is_blank:

@@ -235,6 +235,18 @@ def test_parallel_files_may_end_in_blank_lines(
     ]
 
 
+@pytest.mark.parametrize("numbers", [[""] * 7, ["0,", "1,", "2,", "3,", ",", "4,", "5,"]])
+def test_marks_of_documents_in_tables_are_no_words(tmp_path: Path, numbers: list[str]) -> None:
+    rows = ["-DOCSTART-,O", "Ola,B-PER", "ran,O", "-DOCSTART-,O", ",", "Ann,B-PER", "ate,O"]
+    text = "".join(f"{number}{row}\n" for number, row in zip(numbers, rows, strict=True))
+    examples, _ = read("ner", tmp_path / "f.csv", text)
+    assert [example.words for example in examples] == [["Ola", "ran"], ["Ann", "ate"]]
+    assert [example.document for example in examples] == [
+        "that begins in line 1",
+        "that begins in line 4",
+    ]
+
+
 def test_spans_of_webanno_are_read_as_entities(tmp_path: Path) -> None:
     text = (
         "#FORMAT=WebAnno TSV 3.3\n#T_SP=custom.Span|label\n\n#Text=Ola Bay ran\n"
