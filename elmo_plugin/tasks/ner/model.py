@@ -29,7 +29,7 @@ from elmo_plugin.common.errors import check_choice
 from elmo_plugin.encoders import ContextualEncoder, viterbi
 from elmo_plugin.tasks.dataset_reader import ENCODING_TAGS
 from elmo_plugin.tasks.ner.metrics import NerF1
-from elmo_plugin.tasks.ner.tags import parse_tags
+from elmo_plugin.tasks.ner.tags import ENCODINGS, parse_tags
 from elmo_plugin.tasks.predictor import SentencePredictor, text_and_places
 from elmo_plugin.tasks.spans import Span, describe_spans, parse_tag, spans_to_tags, tags_to_spans
 from elmo_plugin.tasks.task_model import TaskModel, copy_old_labels, with_labels
@@ -315,6 +315,12 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
         raise ConfigurationError(
             f"ner_bilstm_crf: tag_encoding is {tag_encoding}, but the dataset reader's is "
             f"{encoding}"
+        )
+    other_letters = letters - {"O", *ENCODINGS[encoding]}
+    if other_letters:  # such as S and E of BIOES, which could follow no tag
+        first, *_ = [label for label, tag in tags.items() if tag.letter in other_letters]
+        raise ConfigurationError(
+            f"ner_bilstm_crf: expected tags in BIO or BIOUL from the dataset reader, got {first!r}"
         )
     return encoding
 
