@@ -214,11 +214,11 @@ def _train_in_folder(config: dict[str, Any], folder: Path, file_friendly_logging
     Trains in a folder, and resumes a training that an earlier process has begun there if the
     trainer can. Raises `ConfigurationError` if the earlier training has another configuration.
     """
-    config_file = folder / CONFIG_NAME
+    recover = False
+    begun = _begun_config(folder)
     can_resume = config.get("trainer", {}).get("type") in ("bilm", "resumable")
-    recover = can_resume and config_file.is_file()
-    if recover:
-        begun = json.loads(config_file.read_text(encoding="utf-8"))
+    if begun is not None and can_resume:
+        recover = True
         differing = _differing_keys(begun, config)
         if differing:
             raise ConfigurationError(
@@ -236,6 +236,22 @@ def _train_in_folder(config: dict[str, Any], folder: Path, file_friendly_logging
         )
     finally:
         close_log_files()
+
+
+def _begun_config(folder: Path) -> dict[str, Any] | None:
+    """
+    Returns the configuration of the training that has begun in a folder, or `None` if no training
+    has.
+    """
+    try:
+        text = (folder / CONFIG_NAME).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    try:
+        config: dict[str, Any] = json.loads(text)
+    except ValueError:  # the process was killed while it wrote the file, before it trained
+        return None
+    return config
 
 
 def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
