@@ -106,7 +106,12 @@ def _target_of_json(content: Any) -> Target:
         raise TypeError
     if not lemma or part_of_speech not in _PARTS_OF_SPEECH.values():
         raise TypeError
-    return Target(index, length, lemma.lower(), part_of_speech, senses)
+    return Target(index, length, _as_in_wordnet(lemma), part_of_speech, senses)
+
+
+def _as_in_wordnet(lemma: str) -> str:
+    """Returns a lemma in lower case, with "_" for spaces, as WordNet has it."""
+    return lemma.lower().replace(" ", "_")
 
 
 def _read_keys(path: Path) -> dict[str, list[str]]:
@@ -160,7 +165,7 @@ def _parse_sentence(
                     f"{path}: the instance {identifier!r} is not in the file of keys"
                 )
             part_of_speech = _PARTS_OF_SPEECH.get(element.get("pos", ""))
-            lemma = element.get("lemma", "").lower()
+            lemma = _as_in_wordnet(element.get("lemma", ""))
             if not parts or not lemma or part_of_speech is None:
                 raise ConfigurationError(
                     f"{path}: the instance {identifier!r} needs words, a lemma, and as pos one of "
@@ -184,7 +189,7 @@ def read_first_senses(path: str | os.PathLike[str]) -> dict[LemmaKey, str]:
             raise line.error("expected lemma, part of speech, rank and key, with tabs between them")
         lemma, part_of_speech, rank, key = columns[:4]
         if rank == "1":
-            senses[lemma.lower(), part_of_speech] = key
+            senses[_as_in_wordnet(lemma), part_of_speech] = key
     return senses
 
 
