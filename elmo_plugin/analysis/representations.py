@@ -155,7 +155,7 @@ def count_bytes(sentences: Sequence[Sequence[str]]) -> list[Tensor]:
     for words in sentences:
         counts = []
         for word in words:
-            word_bytes = torch.tensor(list(word.encode()))
+            word_bytes = torch.tensor(list(word.encode()), dtype=torch.long)  # a word may be empty
             counts.append(word_bytes.bincount(minlength=256).float())
         counted.append(torch.stack(counts).unsqueeze(0))
     return counted
