@@ -35,7 +35,7 @@ def read_columnar(file: str) -> pandas.DataFrame:
         raise ConfigurationError(f"{file}: not a table that pyarrow can read ({error})") from None
     header = pandas.DataFrame([[str(name) for name in frame.columns]])
     values = frame.astype(object).where(frame.notna(), "")
-    values.columns = header.columns  # numbers, so that columns of one place are concatenated
+    values.columns = header.columns  # numbers in both, so `concat` puts the values below the names
     return pandas.concat([header, values], ignore_index=True).map(_as_text)
 
 

@@ -95,8 +95,8 @@ def sentences_of_text(source: TaggedText) -> Sentences:
 def sentences_of_table(
     table: Table, options: ImportOptions, report: Report, prefers_entities: bool
 ) -> Sentences:
-    """Yields the sentences of a table that has a whole sentence in each row, or else a word."""
-    records = records_of_table(table)  # none if the rows are words
+    """Yields the sentences of a table whose rows are whole sentences, or else words."""
+    records = records_of_table(table)  # one for each row, or none if rows are words
     if records:
         tokenizer = SpacyRulesTokenizer(options.language)
         yield from sentences_of_records(records, options, tokenizer, report)
@@ -159,6 +159,7 @@ def _has_muc(source: TaggedText) -> bool:
 
 
 def _has_elements_in_lines(source: TaggedText) -> bool:
+    # With `--separator`, the lines are columns, and elements are words.
     return source.options.separator is None and has_inline_elements(source.lines)
 
 
@@ -220,7 +221,7 @@ def _read_brackets(source: TaggedText) -> Sentences:
 
 
 def _has_csv(source: TaggedText) -> bool:
-    # Rows between tabs or spaces are read line by line, as files of words usually have them.
+    # Columns between tabs or spaces are read line by line, by `_read_columns`.
     has_other_separator = source.options.separator not in (None, "\t", " ")
     return has_other_separator or is_csv(source.file, source.lines)
 

@@ -62,7 +62,7 @@ def columns_of_text(
         names, rows = _named_by_first_row(rows, width, chosen)
     _check_widths(file, rows, width)
     if at_tabs and not names:
-        names, rows = _split_header(rows)  # this time by its contents
+        names, rows = _split_header(rows)  # now by the contents of the columns
     return _columns(file, names, rows)
 
 
@@ -99,7 +99,7 @@ def _named_by_first_row(rows: Rows, width: int, chosen: Collection[str]) -> tupl
     """
     for number, row in enumerate(rows):
         if row is None or len(row.fields) != width:
-            continue  # a title may stand above the header
+            continue  # perhaps a title above the header
         names = known_header(row.fields, chosen)
         if names:
             return names, rows[number + 1 :]
@@ -117,7 +117,8 @@ def columns_of_table(table: Table, chosen: Collection[str]) -> WordColumns:
     rows: Rows = []
     document = ""
     for row in table.rows:
-        if _has_document_mark("\t".join(row.fields)):
+        line = "\t".join(row.fields)
+        if _has_document_mark(line):
             document = f"that begins in {row.place}"
             rows.append(None)
         elif row.is_blank:
@@ -173,7 +174,7 @@ def _usual_width(rows: Rows) -> int:
 
 
 def _check_widths(file: str, rows: Rows, width: int) -> None:
-    """Raises `ConfigurationError`, naming file and line, if a row has not `width` columns."""
+    """Raises `ConfigurationError`, naming file and line, if a row does not have `width` columns."""
     for row in rows:
         if row is not None and len(row.fields) != width:
             raise ConfigurationError(

@@ -113,7 +113,10 @@ class Conll2003Reader(TaskDatasetReader):
             yield words, tags
 
     def _check_columns(self, line: Line, fields: Sequence[str]) -> None:
-        """Raises `ConfigurationError` if a line does not have the columns that are read."""
+        """
+        Raises `ConfigurationError`, naming file and line, if a line does not have the columns that
+        are read, or if they are blank.
+        """
         width = len(fields)
         if self._expects_two_columns and width != 2:
             columns = f"{width} columns"

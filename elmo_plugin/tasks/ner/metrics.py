@@ -71,14 +71,14 @@ class _ChunkCounter:
         self._is_common = False
 
     def read(self, gold: _Tag, predicted: _Tag) -> None:
-        """Counts the chunks that end before the next word, whose tags are given, or start at it."""
+        """Reads the tags of the next word: counts chunks that end before it, or start at it."""
         self._end_chunks(gold, predicted)
         self._start_chunks(gold, predicted)
         self._gold = gold
         self._predicted = predicted
 
     def _end_chunks(self, gold: _Tag, predicted: _Tag) -> None:
-        """Counts the chunk that ends before this word if it is correct."""
+        """Counts the common chunk as correct if gold and predicted chunk end before this word."""
         gold_ends = _ends_between(self._gold, gold)
         predicted_ends = _ends_between(self._predicted, predicted)
         if self._is_common and gold_ends and predicted_ends:
@@ -101,8 +101,8 @@ class _ChunkCounter:
 
     def end(self) -> None:
         """
-        Counts a correct chunk that O after the last word has not ended: for conlleval.pl, "S"
-        without a type goes on there.
+        Counts a chunk that is still common behind the last word as correct. Only "S" without a type
+        goes on there, because conlleval.pl does not end it before O.
         """
         if self._is_common:
             self._counts["correct"][self._gold.kind] += 1
@@ -142,7 +142,7 @@ class NerF1(SpanF1):
             self._count_words(sentence)
             for gold_tag, predicted_tag in sentence:
                 chunks.read(_parse(gold_tag), _parse(predicted_tag))
-            # The tag O after the last word ends the chunks that are open there.
+            # O after the last word ends the chunks that are open there.
             chunks.read(_NO_TAG, _NO_TAG)
         chunks.end()
 
@@ -152,13 +152,13 @@ class NerF1(SpanF1):
         self.counts["words"]["correct"] += sum(gold == predicted for gold, predicted in sentence)
 
     def accuracy(self) -> float:
-        """Returns the part of the words that are predicted with their gold tag."""
+        """Returns the share of words whose predicted tag is the gold tag."""
         words = self.counts["words"]
         return ratio(words["correct"], words["all"])
 
     @overrides
     def metrics(self) -> dict[str, float]:
-        """Returns `accuracy`, and the figures of entities."""
+        """Returns `accuracy` and, if the tags mark entities, their figures."""
         figures = {"accuracy": self.accuracy()}
         if self._has_entities:
             figures |= super().metrics()
@@ -226,7 +226,7 @@ def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
 
 
 def _is_comment(line: Line) -> bool:
-    """Returns whether a line begins with "#" and is not the word "#" with its two tags."""
+    """Returns whether a line begins with "#" and does not end in two tags, as a word would."""
     tags = line.columns[-2:]
     return line.text.startswith("#") and not all(_parse(tag).prefix in _PREFIXES for tag in tags)
 
@@ -245,7 +245,7 @@ def _check_tags(line: Line, fields: Sequence[str]) -> None:
 
 
 def _table(metric: NerF1, rows: dict[str, Figures]) -> list[str]:
-    """Returns the lines that conlleval.pl prints."""
+    """Returns the lines that conlleval.pl prints; `rows` are the figures in per cent."""
     counts = metric.counts
     lines = [
         f"processed {counts['words']['all']} tokens with {counts['gold'].total()} phrases; "
