@@ -222,7 +222,8 @@ def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
                 )
             _check_tags(line, fields)
             sentence.append((fields[-2], fields[-1]))
-        yield sentence
+        if sentence:  # otherwise these rows were a header alone
+            yield sentence
 
 
 def _is_comment(line: Line) -> bool:

@@ -168,6 +168,7 @@ TAGS = (
         (b"a O O\nb X-X O\n", f", line 2: {TAGS}'X-X'"),
         (b"a O PER\n", f", line 1: {TAGS}'PER'"),
         (b" \n\n-X- O O\n", ": no words in this file"),
+        (b"word gold predicted\n\n", ": no words in this file"),
     ],
 )
 def test_mistakes_are_named_with_their_line(tmp_path: Path, text: bytes, message: str) -> None:
