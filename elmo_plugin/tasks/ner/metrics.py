@@ -2,6 +2,7 @@
 CoNLL-2003.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
 _ENDS = {"BB", "BO", "IB", "IO", "EE", "EI", "EO"}
 _STARTS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
 _HEADER = ["gold", "predicted"]  # the names of the last two columns
+_KEY_AND_VALUE = re.compile(r"# *\S+ += ")  # as "# text = So do I ."
 _SINGLES = {"[", "]"}  # a chunk of one word
 _OUTSIDE = {"O", "."}  # no chunk
 _PREFIXES = {"B", "I", "E", "S"} | _SINGLES | _OUTSIDE
@@ -227,9 +229,15 @@ def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
 
 
 def _is_comment(line: Line) -> bool:
-    """Returns whether a line begins with "#" and does not end in two tags, as a word would."""
-    tags = line.columns[-2:]
-    return line.text.startswith("#") and not all(_parse(tag).prefix in _PREFIXES for tag in tags)
+    """
+    Returns whether a line begins with "#" and does not end in two tags, as a word would, or begins
+    with a key and "=", as comments do in CoNLL-U: their texts may end in words such as "I .".
+    """
+    if not line.text.startswith("#"):
+        return False
+    if _KEY_AND_VALUE.match(line.text):
+        return True
+    return not all(_parse(tag).prefix in _PREFIXES for tag in line.columns[-2:])
 
 
 def _check_tags(line: Line, fields: Sequence[str]) -> None:

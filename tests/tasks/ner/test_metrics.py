@@ -143,6 +143,7 @@ def test_figures_and_printed_lines_equal_conlleval(shared: Path) -> None:
         "a B-X B-X\nb I-X I-X\n-X- O O\nc I-X I-X\n",
         "a B-X B-X\nb I-X I-X\n-X- - B-Y O\nc I-X I-X\n",
         "# id 5 domain=dev\na B-X B-X\nb L-X I-X\n\n# text = c U-X\nc U-X U-X\n",
+        "# text = a I .\na B-X B-X\nb I-X I-X\n\n# I-X I-X\n",
         "word gold predicted\na B-X B-X\nb I-X I-X\n-DOCSTART-\n# I-X I-X\n",
     ],
 )
@@ -156,6 +157,12 @@ def test_sentences_end_at_blank_lines_and_boundaries(tmp_path: Path, text: str) 
 TAGS = (
     "expected at the end the gold tag and the predicted tag, which begin with B, I, E, S or O, got "
 )
+
+
+def test_a_hash_and_an_equals_sign_may_be_words() -> None:
+    assert list(parse_tagged(lines("# = B-X O\n= = O I-X\n# O O O\n"))) == [
+        [("B-X", "O"), ("O", "I-X"), ("O", "O")]
+    ]
 
 
 @pytest.mark.parametrize(
