@@ -130,13 +130,13 @@ class NerBiLstmCrf(TaskModel):
         self.has_entities = self._tag_encoding != "plain"
         self.contextual_encoder = contextual_encoder
         self.tag_projection = nn.Linear(contextual_encoder.get_output_dim(), len(labels))
-        self.crf = self._make_crf()
+        self.crf = self._make_crf(vocab)
         self.metric = NerF1(has_entities=self.has_entities)
         self.initialize()
 
-    def _make_crf(self) -> ConditionalRandomField:
-        """Returns a CRF for the tags of the vocabulary."""
-        labels = self.vocab.get_index_to_token_vocabulary("labels")
+    def _make_crf(self, vocab: Vocabulary) -> ConditionalRandomField:
+        """Returns a new CRF for the tags of a vocabulary."""
+        labels = vocab.get_index_to_token_vocabulary("labels")
         transitions = None  # plain tags may follow one another in any order
         if self.has_entities:
             transitions = allowed_transitions(self._tag_encoding, labels)
@@ -154,8 +154,9 @@ class NerBiLstmCrf(TaskModel):
             # New tags in BIO beside the old ones in BIOUL have a B without an L of their type.
             begun = {tag[1:] for tag in labels if tag[0] == "B"}
             ended = {tag[1:] for tag in labels if tag[0] == "L"}
-            if begun - ended:
-                unfinished = min(begun - ended)
+            unfinished_types = begun - ended
+            if unfinished_types:
+                unfinished = min(unfinished_types)  # such as "-PER"
                 raise ConfigurationError(
                     "ner_bilstm_crf: expected tags in BIOUL, as in training, but "
                     f"B{unfinished} has no L{unfinished}: the dataset reader's tag_encoding "
@@ -164,7 +165,7 @@ class NerBiLstmCrf(TaskModel):
         num_known = self.crf.num_tags
         if num_known < len(labels):
             self.tag_projection = with_labels(self.tag_projection, vocab)
-            self.crf = copy_old_labels(self._make_crf(), self.crf, num_known)
+            self.crf = copy_old_labels(self._make_crf(vocab), self.crf, num_known)
 
     def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> CrfLogits:
         """
@@ -216,8 +217,8 @@ class NerBiLstmCrf(TaskModel):
             output["tags"] = [[labels[index] for index in path] for path in paths]
             output["logits"] = (emissions, transitions)
         if tags is not None:
-            is_known = self.known_tags(tags, gold_tags).all(dim=1)  # Shape: (batch,)
-            known = is_known.nonzero().squeeze(1)  # Shape: (sentences with known tags,)
+            has_known_tags = self.known_tags(tags, gold_tags).all(dim=1)  # Shape: (batch,)
+            known = has_known_tags.nonzero().squeeze(1)  # Shape: (sentences with known tags,)
             log_likelihood = crf(emissions[known], tags[known], mask[known])
             output["loss"] = -log_likelihood
             if not self.training and gold_tags is not None:
