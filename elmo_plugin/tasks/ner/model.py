@@ -31,7 +31,14 @@ from elmo_plugin.tasks.dataset_reader import ENCODING_TAGS
 from elmo_plugin.tasks.ner.metrics import NerF1
 from elmo_plugin.tasks.ner.tags import ENCODINGS, parse_tags
 from elmo_plugin.tasks.predictor import SentencePredictor, text_and_places
-from elmo_plugin.tasks.spans import Span, describe_spans, parse_tag, spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.spans import (
+    OUTSIDE,
+    Span,
+    describe_spans,
+    parse_tag,
+    spans_to_tags,
+    tags_to_spans,
+)
 from elmo_plugin.tasks.task_model import TaskModel, copy_old_labels, with_labels
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
@@ -301,10 +308,9 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
     if tag_encoding == "plain" or (tag_encoding is None and tags is None):
         return "plain"
     if tags is None:
-        first_plain, *_ = [label for label in labels if parse_tag(label) is None]
         raise ConfigurationError(
-            f"ner_bilstm_crf: expected tags of entities, got {first_plain!r}; metric='+accuracy' "
-            "trains on tags of any kind (tag_encoding: 'plain')"
+            f"ner_bilstm_crf: expected tags of entities, got {_plain_label(labels)!r}; "
+            "metric='+accuracy' trains on tags of any kind (tag_encoding: 'plain')"
         )
     letters = {tag.letter for tag in tags.values()}
     if letters <= {"O"}:  # no entities, so every encoding has the same tags
@@ -324,6 +330,22 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
             f"ner_bilstm_crf: expected tags in BIO or BIOUL from the dataset reader, got {first!r}"
         )
     return encoding
+
+
+def _plain_label(labels: Collection[str]) -> str:
+    """
+    Returns a label that keeps labels from being tags of entities: the first one that cannot be such
+    a tag, or else the first one without a type beside those with a type.
+    """
+    no_tags = [label for label in labels if parse_tag(label) is None]
+    if no_tags:
+        return no_tags[0]
+    without_type = []
+    for label in labels:
+        tag = parse_tag(label)
+        if tag is not None and tag != OUTSIDE and not tag.kind:
+            without_type.append(label)
+    return without_type[0]
 
 
 _SPACES = re.compile(r"[ \t\n\r\f\v]+")  # between which scorers split a line

@@ -116,6 +116,14 @@ def test_tags_that_no_sequence_could_have_are_an_error(
         tagger(vocab, encoding)
 
 
+def test_a_label_that_keeps_tags_from_being_entities_is_named() -> None:
+    message = "expected tags of entities, got '{}'; metric='\\+accuracy'"
+    for labels, named in ((["O", "B-X", "L-X", "U"], "U"), (["O", "U", "U-X", "NOUN"], "NOUN")):
+        vocab = Vocabulary(tokens_to_add={"labels": labels})
+        with pytest.raises(ConfigurationError, match=message.format(named)):
+            tagger(vocab, "BIOUL")
+
+
 @pytest.mark.parametrize(("encoding", "other"), [("BIO", "BIOUL"), ("BIOUL", "BIO")])
 def test_tags_in_another_encoding_are_an_error(encoding: str, other: str) -> None:
     vocab = Vocabulary.from_instances(instances_in(encoding))
