@@ -51,7 +51,12 @@ def _read_frame(pyarrow: ModuleType, file: str, content: bytes) -> pandas.DataFr
     else:
         table = pyarrow.ipc.open_stream(content).read_all()
     # By default, a column of integers with a missing value would become one of floats.
-    return table.to_pandas(integer_object_nulls=True)
+    frame = table.to_pandas(integer_object_nulls=True)
+    # A column that was the index when pandas wrote the file is a column like others.
+    names_of_index = [name for name in frame.index.names if name is not None]
+    if names_of_index:
+        frame = frame.reset_index(level=names_of_index)
+    return frame
 
 
 def _as_text(value: object) -> str:
