@@ -109,7 +109,8 @@ def probe_layers(
 ) -> list[ProbeScore]:
     """
     Trains `LinearProbes` on each combination of layers, once with each seed, and scores them on the
-    test data: for the tags, and for a control task. `epochs` is explained there.
+    test data: for the tags, and for a control task. `None` for `epochs` is the default of
+    `LinearProbes`.
     """
     train_vectors = word_vectors(representations, train)
     test_vectors = word_vectors(representations, test)
@@ -142,8 +143,8 @@ def word_vectors(representations: Representations, sentences: Sequence[TaggedSen
 
 def _labels(tag_numbers: Mapping[str, int], tasks: Sequence[Sequence[TaggedSentence]]) -> Tensor:
     """
-    Returns the number of each word's tag in each of several tasks over the same words, or -1 if the
-    tag has no number. Shape (tasks, words).
+    Returns the number of each word's tag in each of several tasks over the same words, or -1 for a
+    tag without a number. Shape (tasks, words).
     """
     rows = []
     for sentences in tasks:
@@ -160,7 +161,7 @@ class LinearProbes:
     training data. Each kind of vectors has its own classifier for each task. All of them begin with
     the same weights and read the words in the same order, so each learns as if it were the only
     one. The learning rate decreases linearly to 0 over `epochs`. By default (`None`), there are 10
-    epochs, or as many as have `MIN_STEPS` steps.
+    epochs, or more if these have fewer than `MIN_STEPS` steps.
     """
 
     def __init__(self, num_classes: int, *, epochs: int | None) -> None:

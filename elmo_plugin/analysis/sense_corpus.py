@@ -76,7 +76,7 @@ def _parse_line(line: Line) -> SenseSentence:
 def _sentence_of_json(content: Any) -> SenseSentence:
     """
     Returns the sentence that a value of JSON describes. Raises `KeyError`, `TypeError` or
-    `AttributeError` if it does not describe one; the caller's message says what was expected.
+    `AttributeError` if it does not describe one; the caller names file and line.
     """
     words = content["tokens"]
     if not is_list_of(words, str):
@@ -92,7 +92,7 @@ def _sentence_of_json(content: Any) -> SenseSentence:
 def _target_of_json(content: Any) -> Target:
     """
     Returns the target that a value of JSON describes. Raises `KeyError`, `TypeError` or
-    `AttributeError` if it does not describe one; the caller's message says what was expected.
+    `AttributeError` if it does not describe one; the caller names file and line.
     """
     index = content["index"]
     length = content.get("length", 1)
@@ -117,8 +117,8 @@ def _as_in_wordnet(lemma: str) -> str:
 def _read_keys(path: Path) -> dict[str, list[str]]:
     """
     Reads the file of keys beside a corpus in XML: returns the senses of each instance, by its id.
-    Raises `ConfigurationError`, naming file and line, if a line has no senses, or if two lines have
-    the same id.
+    Raises `ConfigurationError`, naming file and line, if a line is without senses, or if two lines
+    have the same id.
     """
     keys: dict[str, list[str]] = {}
     for line in read_text_lines(str(path)):
@@ -149,8 +149,8 @@ def _parse_sentence(
     sentence: Iterable[ElementTree.Element], keys: dict[str, list[str]], path: str
 ) -> SenseSentence:
     """
-    Reads a sentence of XML. Its elements are words without a sense, and instances, which have
-    senses. Both may be several words, divided by spaces. Raises `ConfigurationError`, naming file
+    Reads a sentence of XML. Its elements are words without a sense, and instances with senses.
+    Both may be several words, divided by spaces. Raises `ConfigurationError`, naming file
     and instance, if something is missing.
     """
     words: list[str] = []

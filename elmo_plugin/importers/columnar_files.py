@@ -41,8 +41,8 @@ def read_columnar(file: str) -> pandas.DataFrame:
 
 def _read_frame(pyarrow: ModuleType, file: str, content: bytes) -> pandas.DataFrame:
     """
-    Reads parquet, Arrow's file format, which Feather is too, or Arrow's stream format, which
-    `datasets` writes.
+    Reads parquet, Arrow's file format (as in `.feather`), or Arrow's stream format (as `datasets`
+    writes it).
     """
     if file.lower().endswith(".parquet"):
         table = pyarrow.parquet.read_table(io.BytesIO(content))

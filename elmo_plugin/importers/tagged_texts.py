@@ -79,7 +79,7 @@ class Form:
     fits: Callable[[TaggedText], bool]
     read: Callable[[TaggedText], Sentences]
     description: str = ""
-    """What the report calls the form; empty where `read` itself reports how it read the text."""
+    """The name of the form in the report; empty if `read` itself reports how it read the text."""
 
 
 def sentences_of_text(source: TaggedText) -> Sentences:

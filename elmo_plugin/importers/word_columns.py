@@ -48,8 +48,8 @@ def columns_of_text(
     file: str, lines: Sequence[str], separator: str | None = None, chosen: Collection[str] = ()
 ) -> WordColumns:
     """
-    Returns the columns of lines, which are split at tabs if all of them have the same number of
-    tabs, else at spaces. A row is a header if it has usual names or the `chosen` ones or, between
+    Splits lines at tabs if all of them have the same number of tabs, else at spaces. Returns the
+    columns. A row is a header if it has usual names or the `chosen` ones or, between
     tabs, if it differs in kind from the rows below it. Comments begin with "#".
 
     Raises `ConfigurationError`, naming file and line, if rows differ in their number of columns.
@@ -94,8 +94,9 @@ def _names_in_comment(lines: Sequence[str]) -> list[str]:
 
 def _named_by_first_row(rows: Rows, width: int, chosen: Collection[str]) -> tuple[list[str], Rows]:
     """
-    Returns the names of the columns, and the rows without a header. The names are those of a header
-    with usual or `chosen` names, those of CoNLL-U if the first row may be of this format, or none.
+    Returns the names of the columns, and the rows without a header. The names stand in a header if
+    some of them are usual or `chosen`; or CoNLL-U gives them if the first row may be of this
+    format; or the list of names is empty.
     """
     for number, row in enumerate(rows):
         if row is None or len(row.fields) != width:
@@ -215,8 +216,8 @@ def _split_header(rows: Rows, chosen: Collection[str] = ()) -> tuple[list[str], 
 
 def _columns(file: str, names: list[str], rows: Rows) -> WordColumns:
     """
-    Returns the columns of rows below a header. Their sentences end at `None`, and where a column
-    such as one of sentence numbers changes.
+    Returns the columns of rows below a header. A sentence ends at `None`, and at a change in a
+    column such as the numbers of sentences.
     """
     names, rows = add_columns_of_keys(names, rows)
     blocks: list[Block] = [[]]

@@ -20,8 +20,8 @@ _BEST = "best_validation_"  # how AllenNLP's names of the scores of the best epo
 
 class Metric(NamedTuple):
     """
-    A metric at the best epoch, on the validation or the test data. Its name is `accuracy` for what
-    AllenNLP calls `best_validation_accuracy`, and `test_accuracy` on the test data. If higher is
+    A metric at the best epoch, on the validation or the test data. Its name is `accuracy` for
+    AllenNLP's `best_validation_accuracy`, and `test_accuracy` on the test data. If higher is
     better, the metric is in [0, 1] and scores are in per cent.
     """
 

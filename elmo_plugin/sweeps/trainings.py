@@ -104,8 +104,8 @@ def train_in_processes(
     whose process dies four times, as Dask counts, has failed. `packages` are imported in each
     process, because they register classes. Raises `BiLmError` if Dask is not installed.
 
-    Without a `scheduler`, the trainings run in processes of this machine, the `workers`, which
-    share its cores. With one, they run on the Dask cluster at this address, whose machines must see
+    Without a `scheduler`, the trainings run in processes of this machine, the `workers`, and these
+    share its cores. With one, they run on the Dask cluster at this address. Its machines must see
     all files at the same paths.
     """
     try:
@@ -228,7 +228,7 @@ def _train_in_folder(config: dict[str, Any], folder: Path, file_friendly_logging
     gc.collect()  # frees the model of the last training, as two may not fit in memory
     try:
         train_model(
-            Params(copy.deepcopy(config)),  # `Params` takes out what it has read
+            Params(copy.deepcopy(config)),  # reading `Params` empties them
             folder,
             recover=recover,
             force=not recover,  # removes the folder, and with it a training that cannot resume
@@ -311,7 +311,7 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     """
     Reads the configurations that `source` means, by their names. `FILE` is one, with the name of
     the file without its suffix; `FILE:VARIANT` is one field of the object in a file, and
-    `FILE:sst_*` all fields that match. All are changed by the `overrides`, which are JSON as for
+    `FILE:sst_*` all fields that match. All are changed by the `overrides`, JSON as for
     `allennlp train`.
 
     Raises `ConfigurationError` if a text is malformed, if the variant is not in the file, or if the

@@ -162,9 +162,9 @@ class Conll2003Reader(TaskDatasetReader):
 
     def text_to_instance(self, tokens: list[Token], tags: list[str] | None = None) -> Instance:
         """
-        Makes an instance of the words of a sentence, with the fields `tokens` and `words`, which
-        are strings. If their tags are given, in `tag_encoding`, it also has the fields `tags` and
-        `gold_tags`, which are strings.
+        Makes an instance of the words of a sentence, with the fields `tokens` and `words` (the
+        strings). If the `tags` are given, in `tag_encoding`, it also has the fields `tags` and
+        `gold_tags` (the strings).
         """
         fields = sentence_fields(tokens)
         if tags is not None:
@@ -199,7 +199,7 @@ def sentence_rows(
 
 
 def _fields(line: Line) -> list[str]:
-    """Returns the fields of a line: between its tabs, or between spaces if it has no tabs."""
+    """Returns the fields of a line: between its tabs, or between spaces in a line without tabs."""
     if "\t" in line.text:
         return [field.strip(" ") for field in line.text.rstrip("\r\n").split("\t")]
     return line.columns

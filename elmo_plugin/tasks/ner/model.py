@@ -81,8 +81,8 @@ class Transitions(NamedTuple):
     def log_sum(self, emissions: Tensor) -> Tensor:
         """
         Returns the logarithm of the sum of the exponentiated logits of all sequences of tags (the
-        forward algorithm), shape (rows,). `emissions`, shape (rows, time, tags), are those of
-        sentences of one length.
+        forward algorithm), shape (rows,). `emissions` has the shape (rows, time, tags), and each
+        row is a sentence; all have the same length.
         """
         # In double precision, because probabilities are differences of such logarithms.
         between = self.between.double()
@@ -211,7 +211,7 @@ class NerBiLstmCrf(TaskModel):
         `logits` of `make_output_human_readable`. If the indices `tags` of the correct ones are
         given, shape (batch, time), it also returns the `loss`, in which a sentence with a tag that
         is not in the vocabulary is left out. Then, except in training, the metric also compares the
-        predicted tags with `gold_tags`, which are strings and are returned.
+        predicted tags with the strings `gold_tags`, and these are returned.
         """
         emissions, mask, crf = logits
         output: dict[str, Any] = {"words": words}
@@ -281,7 +281,7 @@ class NerBiLstmCrf(TaskModel):
     def _forbid_other_tags(self, emissions: Tensor, span: Span, tags: Sequence[str]) -> None:
         """
         Sets the logits of all tags that a sequence with this entity cannot have to minus infinity.
-        `emissions`, shape (time, tags), is changed; `tags` are those of the sentence.
+        `emissions`, shape (time, tags), is changed; `tags` has the tag of each word.
         """
         indices = self.vocab.get_token_to_index_vocabulary("labels")
         words = range(span.start, span.end)
@@ -324,7 +324,7 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
             f"{encoding}"
         )
     other_letters = letters - {"O", *ENCODINGS[encoding]}
-    if other_letters:  # such as S and E of BIOES, which could follow no tag
+    if other_letters:  # such as S and E of BIOES: a CRF in BIO forbids them
         first, *_ = [label for label, tag in tags.items() if tag.letter in other_letters]
         raise ConfigurationError(
             f"ner_bilstm_crf: expected tags in BIO or BIOUL from the dataset reader, got {first!r}"
@@ -433,7 +433,7 @@ class NerPredictor(SentencePredictor):
     def format_lines(self, outputs: JsonDict) -> list[str]:
         """
         Returns a line for each word of a prediction, with its gold tag, if there is one, and its
-        predicted tag, and a blank line. Tags of entities become BIO, which scorers know.
+        predicted tag, and a blank line. Tags of entities become BIO, as scorers expect.
         """
         columns = [outputs["words"]]
         for name in ("gold_tags", "tags"):
