@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 def check_plot(path: str) -> None:
     """
-    Raises `BiLmError` if the suffix is not a picture's, or matplotlib is not installed.
+    Raises `BiLmError` if the suffix of a path is not a picture's, or if matplotlib is not
+    installed.
 
     Commands call it before they load models, so that nobody waits in vain.
     """

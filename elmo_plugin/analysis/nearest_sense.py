@@ -3,7 +3,7 @@ Word senses by their nearest mean vector (Melamud et al., 2016; Peters et al., 2
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import torch
@@ -13,7 +13,7 @@ from elmo_plugin.analysis.representations import Representations, batches_of_wor
 from elmo_plugin.analysis.sense_corpus import LemmaKey, SenseSentence, Target
 
 WORDS_AT_ONCE = 20_000
-# The biLM computes in float32, so cosines with equal directions differ by rounding, but by less.
+# The biLM computes in float32. Cosines that differ by less than this differ only by rounding.
 ROUNDING = 1e-6
 
 
@@ -21,7 +21,8 @@ class NearestSense:
     """
     Gives a word the sense of its lemma and part of speech whose mean vector over a training corpus
     is the most similar, by cosine. The vector of several words is their mean. Of equally near
-    senses (the token layer has one vector for a word) the most frequent is taken.
+    senses the most frequent is taken: in the token layer, all senses of a single word are equally
+    near, because it has one vector in every sentence.
     """
 
     def __init__(self, representations: Representations) -> None:
@@ -32,22 +33,25 @@ class NearestSense:
         self._sums: dict[LemmaKey, dict[str, Tensor]] = defaultdict(dict)
 
     def fit(self, sentences: Iterable[SenseSentence]) -> int:
-        """Adds the words of a training corpus, and returns their number."""
-        count = 0
+        """Adds the targets of a training corpus, and returns their number."""
+        num_targets = 0
         for target, vectors in self._vectors(sentences):
             sums = self._sums[target.entry]
             for sense in target.senses:
-                sums[sense] = sums.get(sense, 0) + vectors
+                if sense in sums:
+                    sums[sense] = sums[sense] + vectors
+                else:
+                    sums[sense] = vectors
             self._counts[target.entry].update(target.senses)
-            count += 1
-        return count
+            num_targets += 1
+        return num_targets
 
     def predict(
         self, sentences: Iterable[SenseSentence]
-    ) -> Iterable[tuple[Target, list[str] | None]]:
+    ) -> Iterator[tuple[Target, list[str] | None]]:
         """
-        Yields each word with the sense that each combination of layers gives it, or with `None` if
-        its lemma is unknown.
+        Yields each target with the sense that each combination of layers gives it, or with `None`
+        if its lemma and part of speech are not in the training corpus.
         """
         for target, vectors in self._vectors(sentences):
             if target.entry not in self._sums:
@@ -55,15 +59,16 @@ class NearestSense:
                 continue
             sums = self._sums[target.entry]
             senses = [sense for sense, _ in self._counts[target.entry].most_common()]
-            means = torch.stack([sums[sense] for sense in senses])
+            # Shape: (senses, combinations, dim)
+            sums_of_senses = torch.stack([sums[sense] for sense in senses])
             # Shape: (senses, combinations)
-            similarity = torch.cosine_similarity(means, vectors, dim=2)
+            similarity = torch.cosine_similarity(sums_of_senses, vectors, dim=2)
             is_nearest = similarity > similarity.amax(dim=0) - ROUNDING
             # `argmax` finds the first of the nearest senses: the most frequent of them.
             chosen = is_nearest.int().argmax(dim=0)  # Shape: (combinations,)
             yield target, [senses[number] for number in chosen.tolist()]
 
-    def _vectors(self, sentences: Iterable[SenseSentence]) -> Iterable[tuple[Target, Tensor]]:
+    def _vectors(self, sentences: Iterable[SenseSentence]) -> Iterator[tuple[Target, Tensor]]:
         """Yields each target with its vectors, of shape (combinations, dim) and type float64."""
         with_targets = (sentence for sentence in sentences if sentence.targets)
         for batch in batches_of_words(with_targets, WORDS_AT_ONCE, num_words_in):
@@ -78,7 +83,7 @@ class NearestSense:
 
 
 class SenseScore(NamedTuple):
-    """How many words get the right sense by one method."""
+    """To how many targets one method gives a sense, and to how many a correct one."""
 
     name: str  # the method, such as "LSTM 1" or "first sense"
     correct: int
@@ -87,7 +92,7 @@ class SenseScore(NamedTuple):
 
     @property
     def f1(self) -> float:
-        """Precision and recall combined, from 0 to 1."""
+        """The harmonic mean of correct / answered and correct / total, from 0 to 1."""
         if self.answered == 0:
             return 0.0
         return 2 * self.correct / (self.answered + self.total)
@@ -99,9 +104,9 @@ def score_senses(
     first_sense: Callable[[LemmaKey], str | None],
 ) -> list[SenseScore]:
     """
-    Scores several methods on a corpus: the first sense of each word, then the nearest sense by each
-    combination of layers. A lemma without training data gets its first sense by all of them.
-    `first_sense` takes a lemma and its part of speech.
+    Scores several methods on a corpus: the first sense of each target, then the nearest sense by
+    each combination of layers. All methods give a lemma without training data its first sense.
+    `first_sense` returns the first sense of a lemma and its part of speech, or `None`.
     """
     methods = ["first sense", *model.representations.combinations]
     correct: Counter[str] = Counter()

@@ -38,15 +38,16 @@ def nearest_words(
     bilm: BiLm, queries: Sequence[Occurrence], sentences: Sequence[list[str]], k: int, layer: int
 ) -> list[list[Neighbor]]:
     """
-    Returns, for each query, the `k` words whose vectors in a layer have the largest cosines with
-    the query's vector. The words of the query's own sentence are left out.
+    Returns, for each query, the `k` words of the `sentences` whose vectors in a layer have the
+    largest cosines with the query's vector. If the query's own sentence is among them, its words
+    are left out.
     """
     vectors = []
     for query in queries:
         (layers,) = bilm.embed([query.words])
         vectors.append(layers[layer, query.position])
     query_vectors = normalize(torch.stack(vectors), dim=-1)
-    cosines_of_batches = []
+    cosines_of_batches = []  # each of shape (queries, words of the batch)
     num_words = sum(len(sentence) for sentence in sentences)
     with progress_bar(total=num_words, unit=" words", unit_scale=True) as progress:
         for batch in batches_of_words(sentences, WORDS_AT_ONCE, len):
@@ -57,8 +58,10 @@ def nearest_words(
     nearest = []
     for query, cosines_of_query in zip(queries, cosines, strict=True):
         neighbors = by_cosine(sentences, cosines_of_query)
-        others = (each for each in neighbors if each.occurrence.words != query.words)
-        nearest.append(list(islice(others, k)))
+        in_other_sentences = (
+            neighbor for neighbor in neighbors if neighbor.occurrence.words != query.words
+        )
+        nearest.append(list(islice(in_other_sentences, k)))
     return nearest
 
 
@@ -66,7 +69,8 @@ def by_cosine(sentences: Sequence[list[str]], cosines: Tensor) -> Iterator[Neigh
     """
     Yields all words of the sentences, the one with the largest cosine first.
 
-    `cosines`, shape (words,), has the cosine of each word, one sentence after the other.
+    `cosines`, shape (words,), has the cosine of each word with a query, one sentence after the
+    other.
     """
     lengths = torch.tensor([len(sentence) for sentence in sentences])
     # For each word of the text: the number of its sentence. Shape: (words,)
@@ -74,6 +78,6 @@ def by_cosine(sentences: Sequence[list[str]], cosines: Tensor) -> Iterator[Neigh
     # For each sentence: how many words come before it. Shape: (sentences,)
     words_before = lengths.cumsum(dim=0) - lengths
     for word in cosines.argsort(descending=True).tolist():
-        number = int(sentence_numbers[word])
-        position = word - int(words_before[number])
-        yield Neighbor(Occurrence(sentences[number], position), float(cosines[word]))
+        sentence = int(sentence_numbers[word])
+        position = word - int(words_before[sentence])
+        yield Neighbor(Occurrence(sentences[sentence], position), float(cosines[word]))

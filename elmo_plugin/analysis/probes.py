@@ -25,14 +25,14 @@ def guess_tags(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) 
     Returns the accuracies on the test data of two guesses: the most frequent tag of all words
     (`majority`), and the most frequent tag of the same word (`word`), or `majority` if it is new.
     """
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)  # of the tags of each word
     for sentence in train:
         for word, tag in zip(sentence.words, sentence.tags, strict=True):
             counts[word][tag] += 1
-    all_tags: Counter[str] = Counter()
-    for tags_of_word in counts.values():
-        all_tags.update(tags_of_word)
-    majority = _most_frequent(all_tags)
+    counts_of_all: Counter[str] = Counter()
+    for counts_of_word in counts.values():
+        counts_of_all.update(counts_of_word)
+    majority = _most_frequent(counts_of_all)
     tag_of_word = {word: _most_frequent(tags) for word, tags in counts.items()}
     right_by_majority = 0
     right_by_word = 0
@@ -48,7 +48,7 @@ def guess_tags(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) 
 
 
 def _most_frequent(tags: Counter[str]) -> str:
-    """Returns the most frequent tag; of several, the one that occurred first."""
+    """Returns the most frequent tag; of several, the one that was counted first."""
     return max(tags, key=tags.__getitem__)
 
 
@@ -66,7 +66,7 @@ def with_control_tags(
     vocabulary: set[str] = set()
     for sentence in [*train, *test]:
         vocabulary.update(sentence.words)
-    words = sorted(vocabulary)
+    words = sorted(vocabulary)  # the order of a set differs from process to process
     drawn = random.Random(seed).choices(list(counts), weights=list(counts.values()), k=len(words))
     tag_of_word = dict(zip(words, drawn, strict=True))
 
@@ -109,19 +109,22 @@ def probe_layers(
 ) -> list[ProbeScore]:
     """
     Trains `LinearProbes` on each combination of layers, once with each seed, and scores them on the
-    test data: for the tags, and for a control task.
+    test data: for the tags, and for a control task. `None` for `epochs` is the default of
+    `LinearProbes`.
     """
     train_vectors = word_vectors(representations, train)
     test_vectors = word_vectors(representations, test)
     scores = [ProbeScore(name, [], []) for name in representations.combinations]
     tags = sorted({tag for sentence in train for tag in sentence.tags})
-    numbers = {tag: number for number, tag in enumerate(tags)}
+    tag_numbers = {tag: number for number, tag in enumerate(tags)}
     for seed in seeds:
         control_train, control_test = with_control_tags(train, test, seed)
-        probes = LinearProbes(len(numbers), epochs=epochs)
-        probes.fit(train_vectors, _labels(numbers, train, control_train), seed)
-        accuracies = probes.accuracies(test_vectors, _labels(numbers, test, control_test)).tolist()
-        for score, (accuracy, control) in zip(scores, accuracies, strict=True):
+        train_labels = _labels(tag_numbers, [train, control_train])  # Shape: (2 tasks, words)
+        test_labels = _labels(tag_numbers, [test, control_test])
+        probes = LinearProbes(len(tags), epochs=epochs)
+        probes.fit(train_vectors, train_labels, seed)
+        accuracies = probes.accuracies(test_vectors, test_labels)  # Shape: (combinations, 2 tasks)
+        for score, (accuracy, control) in zip(scores, accuracies.tolist(), strict=True):
             score.accuracies.append(accuracy)
             score.control.append(control)
     return scores
@@ -138,16 +141,16 @@ def word_vectors(representations: Representations, sentences: Sequence[TaggedSen
     return torch.cat(parts, dim=1)
 
 
-def _labels(numbers: Mapping[str, int], *tasks: Sequence[TaggedSentence]) -> Tensor:
+def _labels(tag_numbers: Mapping[str, int], tasks: Sequence[Sequence[TaggedSentence]]) -> Tensor:
     """
-    Returns the number of each word's tag, -1 for an unknown one, in several tasks over the same
-    words. Shape (tasks, words).
+    Returns the number of each word's tag in each of several tasks over the same words, or -1 for a
+    tag without a number. Shape (tasks, words).
     """
     rows = []
     for sentences in tasks:
         row = []
         for sentence in sentences:
-            row += [numbers.get(tag, -1) for tag in sentence.tags]
+            row += [tag_numbers.get(tag, -1) for tag in sentence.tags]
         rows.append(row)
     return torch.tensor(rows)
 
@@ -157,8 +160,8 @@ class LinearProbes:
     Linear softmax classifiers, trained by Adam on features with mean 0 and variance 1 over the
     training data. Each kind of vectors has its own classifier for each task. All of them begin with
     the same weights and read the words in the same order, so each learns as if it were the only
-    one. The learning rate decreases linearly to 0 over `epochs`; `None` for 10, or more if these
-    have fewer than `MIN_STEPS` steps.
+    one. The learning rate decreases linearly to 0 over `epochs`. By default (`None`), there are 10
+    epochs, or more if these have fewer than `MIN_STEPS` steps.
     """
 
     def __init__(self, num_classes: int, *, epochs: int | None) -> None:
@@ -173,7 +176,9 @@ class LinearProbes:
         optimizer = torch.optim.Adam([self._weight, self._bias], lr=LEARNING_RATE)
         num_words = vectors.size(1)
         steps_per_epoch = ceil_div(num_words, BATCH_SIZE)
-        epochs = self._epochs or max(10, ceil_div(MIN_STEPS, steps_per_epoch))
+        epochs = self._epochs
+        if epochs is None:
+            epochs = max(10, ceil_div(MIN_STEPS, steps_per_epoch))
         num_steps = epochs * steps_per_epoch
 
         def share_of_rate(step: int) -> float:
@@ -192,13 +197,13 @@ class LinearProbes:
 
     def _standardize(self, vectors: Tensor) -> None:
         """Sets the shift and the factor that give each feature mean 0 and variance 1."""
+        self._mean = vectors.mean(dim=1, keepdim=True)  # Shape: (kinds, 1, dim)
         deviation = vectors.std(dim=1, correction=0, keepdim=True)
-        # Shapes: (kinds, 1, dim)
-        self._mean = vectors.mean(dim=1, keepdim=True)
-        self._scale = 1 / deviation.clamp(min=1e-6)
+        # The deviation of a constant feature is 0.
+        self._scale = 1 / deviation.clamp(min=1e-6)  # Shape: (kinds, 1, dim)
 
     def _initialize(self, vectors: Tensor, num_tasks: int, generator: torch.Generator) -> None:
-        """Draws the weights of one classifier, and begins all classifiers with them."""
+        """Sets the parameters: all classifiers begin with the same weights, drawn at random."""
         kinds, _, dim = vectors.shape
         bound = dim**-0.5
         weight = torch.empty(self._num_classes, dim)

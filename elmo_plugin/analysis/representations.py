@@ -84,7 +84,8 @@ def layer_representations(
 ) -> Representations:
     """
     Returns each layer of a biLM, their mean, and the mixes that the models in `archives` have
-    learned, without their `gamma`. `trust` is `load_archive`'s.
+    learned, without their `gamma`, because a common factor changes neither cosines nor probes.
+    `trust` is `load_archive`'s.
 
     Raises `BiLmError` if a model does not use ELMo, or has another biLM.
     """
@@ -113,9 +114,10 @@ def controls(bilm: BiLm, representations: Representations) -> list[Representatio
     same sizes, and a bag of characters.
     """
     combinations = {
-        f"random biLM, {name}": each for name, each in representations.combinations.items()
+        f"random biLM, {name}": combination
+        for name, combination in representations.combinations.items()
     }
-    only_layer = Combination(0)  # `count_bytes` returns a single layer
+    only_layer = Combination(layers=0)  # `count_bytes` returns a single layer
     return [
         Representations(random_bilm(bilm).embed, combinations),
         Representations(count_bytes, {"bag of characters": only_layer}),
@@ -123,7 +125,7 @@ def controls(bilm: BiLm, representations: Representations) -> list[Representatio
 
 
 def load_representations(settings: RepresentationSettings) -> list[Representations]:
-    """Loads a biLM, and returns its `layer_representations`, then `controls` if there are any."""
+    """Loads a biLM, and returns its `layer_representations`, then the `controls` if requested."""
     bilm = BiLm.from_pretrained(settings.bilm, settings.precision, settings.device)
     layers = layer_representations(bilm, settings.mixes, trust=settings.trust)
     cache = settings.cache or os.environ.get("ELMO_PLUGIN_CACHE")
@@ -135,11 +137,11 @@ def load_representations(settings: RepresentationSettings) -> list[Representatio
 
 
 def random_bilm(bilm: BiLm, seed: int = 1) -> BiLm:
-    """Returns a frozen biLM of the same sizes with initial weights."""
+    """Returns a frozen biLM of the same sizes, on the same device, with initial weights."""
     with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay the same
         torch.manual_seed(seed)
         random = BiLm(bilm.options)
-    random.to(bilm.boundaries.device)
+    random.to(bilm.device)
     random.eval()
     return random.requires_grad_(False)
 
@@ -153,7 +155,7 @@ def count_bytes(sentences: Sequence[Sequence[str]]) -> list[Tensor]:
     for words in sentences:
         counts = []
         for word in words:
-            word_bytes = torch.tensor(list(word.encode()))
+            word_bytes = torch.tensor(list(word.encode()), dtype=torch.long)  # a word may be empty
             counts.append(word_bytes.bincount(minlength=256).float())
         counted.append(torch.stack(counts).unsqueeze(0))
     return counted
@@ -174,15 +176,18 @@ def num_words_in(sentence: HasWords) -> int:
 def batches_of_words(
     items: Iterable[Item], num_words: int, length: Callable[[Item], int]
 ) -> Iterator[list[Item]]:
-    """Yields batches of consecutive items; a batch ends when it has `num_words` words or more."""
+    """
+    Yields batches of consecutive items, such as sentences. A batch ends when it has `num_words`
+    words or more; `length` returns how many an item has.
+    """
     batch: list[Item] = []
-    words = 0
+    words_in_batch = 0
     for item in items:
         batch.append(item)
-        words += length(item)
-        if words >= num_words:
+        words_in_batch += length(item)
+        if words_in_batch >= num_words:
             yield batch
             batch = []
-            words = 0
+            words_in_batch = 0
     if batch:
         yield batch

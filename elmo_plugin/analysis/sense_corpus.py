@@ -41,9 +41,9 @@ class SenseSentence(NamedTuple):
 def read_senses(path: str | os.PathLike[str]) -> Iterator[SenseSentence]:
     """
     Reads sentences with senses: JSON lines with `tokens` and `targets` (`index`, `length`, `lemma`,
-    `pos` and `senses`); or, if the name ends in `.data.xml`, a corpus of the unified evaluation
-    framework of Raganato et al. (2017), with its senses in the file next to it that ends in
-    `.gold.key.txt`.
+    `pos` and `senses`); or, if the name ends in `.xml`, a corpus of the unified evaluation
+    framework of Raganato et al. (2017), such as `semcor.data.xml`, with its senses in the file
+    `semcor.gold.key.txt` next to it.
 
     Raises `ConfigurationError`, naming the file and a line or an instance, if a file is malformed.
     """
@@ -57,7 +57,10 @@ def read_senses(path: str | os.PathLike[str]) -> Iterator[SenseSentence]:
 
 
 def _parse_line(line: Line) -> SenseSentence:
-    """Reads a sentence of JSON lines."""
+    """
+    Returns the sentence in a line of JSON. Raises `ConfigurationError`, naming file and line, if it
+    does not describe one.
+    """
     with as_configuration_error():
         content = parse_json(line.text, line.location, is_line=True)
     try:
@@ -73,14 +76,15 @@ def _parse_line(line: Line) -> SenseSentence:
 def _sentence_of_json(content: Any) -> SenseSentence:
     """
     Returns the sentence that a value of JSON describes. Raises `KeyError`, `TypeError` or
-    `AttributeError` if it does not describe one.
+    `AttributeError` if it does not describe one; the caller names file and line.
     """
     words = content["tokens"]
     if not is_list_of(words, str):
         raise TypeError
-    targets = [_target_of_json(each) for each in content["targets"]]
+    targets = [_target_of_json(target) for target in content["targets"]]
     for target in targets:
-        if target.first + target.length > len(words):
+        is_in_sentence = target.first + target.length <= len(words)
+        if not is_in_sentence:
             raise TypeError
     return SenseSentence(words, targets)
 
@@ -88,25 +92,34 @@ def _sentence_of_json(content: Any) -> SenseSentence:
 def _target_of_json(content: Any) -> Target:
     """
     Returns the target that a value of JSON describes. Raises `KeyError`, `TypeError` or
-    `AttributeError` if it does not describe one.
+    `AttributeError` if it does not describe one; the caller names file and line.
     """
     index = content["index"]
     length = content.get("length", 1)
     lemma = content["lemma"]
     part_of_speech = content["pos"]
     senses = content["senses"]
-    are_integers = type(index) is int and type(length) is int
+    are_integers = type(index) is int and type(length) is int  # `True` is none
     if not are_integers or index < 0 or length < 1:
         raise TypeError
     if not is_list_of(senses, str) or not senses or not all(senses):
         raise TypeError
     if not lemma or part_of_speech not in _PARTS_OF_SPEECH.values():
         raise TypeError
-    return Target(index, length, lemma.lower(), part_of_speech, senses)
+    return Target(index, length, _as_in_wordnet(lemma), part_of_speech, senses)
+
+
+def _as_in_wordnet(lemma: str) -> str:
+    """Returns a lemma in lower case, with "_" for spaces, as WordNet has it."""
+    return lemma.lower().replace(" ", "_")
 
 
 def _read_keys(path: Path) -> dict[str, list[str]]:
-    """Reads the senses of each instance of a corpus in XML, by its id."""
+    """
+    Reads the file of keys beside a corpus in XML: returns the senses of each instance, by its id.
+    Raises `ConfigurationError`, naming file and line, if a line is without senses, or if two lines
+    have the same id.
+    """
     keys: dict[str, list[str]] = {}
     for line in read_text_lines(str(path)):
         if not line.columns:
@@ -127,7 +140,7 @@ def _read_xml(path: str, keys: dict[str, list[str]]) -> Iterator[SenseSentence]:
         for _, element in ElementTree.iterparse(path):
             if element.tag == "sentence":
                 yield _parse_sentence(element, keys, path)
-                element.clear()
+                element.clear()  # a large corpus would not fit in memory
     except ElementTree.ParseError as error:
         raise ConfigurationError(f"{path}: not well-formed XML ({error})") from None
 
@@ -136,8 +149,9 @@ def _parse_sentence(
     sentence: Iterable[ElementTree.Element], keys: dict[str, list[str]], path: str
 ) -> SenseSentence:
     """
-    Reads a sentence of XML. Its elements are words without a sense, and instances with one: one or
-    several words, divided by spaces.
+    Reads a sentence of XML. Its elements are words without a sense, and instances with senses.
+    Both may be several words, divided by spaces. Raises `ConfigurationError`, naming file
+    and instance, if something is missing.
     """
     words: list[str] = []
     targets = []
@@ -151,7 +165,7 @@ def _parse_sentence(
                     f"{path}: the instance {identifier!r} is not in the file of keys"
                 )
             part_of_speech = _PARTS_OF_SPEECH.get(element.get("pos", ""))
-            lemma = element.get("lemma", "").lower()
+            lemma = _as_in_wordnet(element.get("lemma", ""))
             if not parts or not lemma or part_of_speech is None:
                 raise ConfigurationError(
                     f"{path}: the instance {identifier!r} needs words, a lemma, and as pos one of "
@@ -165,7 +179,8 @@ def _parse_sentence(
 def read_first_senses(path: str | os.PathLike[str]) -> dict[LemmaKey, str]:
     """
     Reads the first sense of each lemma from lines of lemma, part of speech, rank and key, with tabs
-    between them. The rank of a first sense is 1.
+    between them. The rank of a first sense is 1; lines with other ranks are left out. Raises
+    `ConfigurationError`, naming file and line, if a line has too few columns.
     """
     senses = {}
     for line in read_text_lines(str(path)):
@@ -174,14 +189,14 @@ def read_first_senses(path: str | os.PathLike[str]) -> dict[LemmaKey, str]:
             raise line.error("expected lemma, part of speech, rank and key, with tabs between them")
         lemma, part_of_speech, rank, key = columns[:4]
         if rank == "1":
-            senses[lemma.lower(), part_of_speech] = key
+            senses[_as_in_wordnet(lemma), part_of_speech] = key
     return senses
 
 
 def wordnet_first_senses() -> Callable[[LemmaKey], str | None]:
     """
-    Returns a function from a lemma and part of speech to its first sense in nltk's WordNet, or
-    `None` if WordNet does not have it.
+    Returns a function from a lemma and part of speech to its first sense in nltk's WordNet, or to
+    `None` if WordNet does not have it. Raises `ConfigurationError` if WordNet is not installed.
     """
     from nltk.corpus import wordnet  # here, because the import looks for WordNet's files
 
@@ -194,12 +209,13 @@ def wordnet_first_senses() -> Callable[[LemmaKey], str | None]:
         ) from None
 
     def first_sense(entry: LemmaKey) -> str | None:
-        """Returns the key of a lemma in its most frequent meaning: WordNet lists that first."""
+        """Returns the key of a lemma in its most frequent meaning, or `None`."""
         lemma, part_of_speech = entry
         synsets = wordnet.synsets(lemma, part_of_speech)
         if not synsets:
             return None
-        most_frequent_meaning = synsets[0]  # a meaning and all the lemmas that share it
+        # WordNet lists the most frequent meaning first, with all the lemmas that share it.
+        most_frequent_meaning = synsets[0]
         for sense in most_frequent_meaning.lemmas():
             if sense.name().lower() == lemma:
                 return str(sense.key())

@@ -3,19 +3,23 @@
 import io
 from types import ModuleType
 
+import numpy
 import pandas
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.importers.text import read_content
 
 COLUMNAR = (".parquet", ".arrow", ".feather")
-_ARROW_FILE = b"ARROW1"
+_ARROW_FILE = b"ARROW1"  # the first bytes of the file format; the stream format has none
 
 
 def read_columnar(file: str) -> pandas.DataFrame:
     """
-    Returns the table of a file, the names of its columns as its first row. Raises
-    `ConfigurationError`, naming the file, if it cannot be read, or if pyarrow is not installed.
+    Returns the table of a file as text, with the names of its columns in the first row, as in
+    tables of other formats. A missing value becomes an empty text.
+
+    Raises `ConfigurationError`, naming the file, if it cannot be read, or if pyarrow is not
+    installed.
     """
     content = read_content(file)
     try:
@@ -26,29 +30,37 @@ def read_columnar(file: str) -> pandas.DataFrame:
             f"{file}: reading parquet and Arrow needs pyarrow ({error}): pip install pyarrow"
         ) from None
     try:
-        if file.lower().endswith(".parquet"):
-            frame = pyarrow.parquet.read_table(io.BytesIO(content)).to_pandas()
-        else:
-            frame = _read_arrow(pyarrow, content)
+        frame = _read_frame(pyarrow, file, content)
     except (ValueError, OSError) as error:
         raise ConfigurationError(f"{file}: not a table that pyarrow can read ({error})") from None
-    names = pandas.DataFrame([[str(name) for name in frame.columns]])
+    header = pandas.DataFrame([[str(name) for name in frame.columns]])
     values = frame.astype(object).where(frame.notna(), "")
-    values.columns = names.columns
-    return pandas.concat([names, values], ignore_index=True).map(_as_text)
+    values.columns = header.columns  # numbers in both, so `concat` puts the values below the names
+    return pandas.concat([header, values], ignore_index=True).map(_as_text)
 
 
-def _read_arrow(pyarrow: ModuleType, content: bytes) -> pandas.DataFrame:
-    """Reads Arrow's file format, as Feather is, or its stream format, as `datasets` writes it."""
-    if content.startswith(_ARROW_FILE):
-        reader = pyarrow.ipc.open_file(content)
+def _read_frame(pyarrow: ModuleType, file: str, content: bytes) -> pandas.DataFrame:
+    """
+    Reads parquet, Arrow's file format (as in `.feather`), or Arrow's stream format (as `datasets`
+    writes it).
+    """
+    if file.lower().endswith(".parquet"):
+        table = pyarrow.parquet.read_table(io.BytesIO(content))
+    elif content.startswith(_ARROW_FILE):
+        table = pyarrow.ipc.open_file(content).read_all()
     else:
-        reader = pyarrow.ipc.open_stream(content)
-    return reader.read_all().to_pandas()
+        table = pyarrow.ipc.open_stream(content).read_all()
+    # By default, a column of integers with a missing value would become one of floats.
+    frame = table.to_pandas(integer_object_nulls=True)
+    # A column that was the index when pandas wrote the file is a column like others.
+    names_of_index = [name for name in frame.index.names if name is not None]
+    if names_of_index:
+        frame = frame.reset_index(level=names_of_index)
+    return frame
 
 
 def _as_text(value: object) -> str:
-    """Returns the text of a value; an array is written as a list."""
-    if hasattr(value, "tolist"):  # an array of numpy
+    """Returns a value as text, and an array as the text of a list, as `value_in_cell` reads it."""
+    if isinstance(value, numpy.ndarray):
         value = value.tolist()
     return str(value)

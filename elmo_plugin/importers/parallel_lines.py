@@ -19,22 +19,25 @@ def other_file(file: str) -> str | None:
 
 
 def parallel_sentences(
-    file: str, words: Sequence[str], other: str, tags: Sequence[str]
+    file: str, lines_of_words: Sequence[str], tag_file: str, lines_of_tags: Sequence[str]
 ) -> Iterator[TaggedSentence]:
     """
-    Yields the sentences of lines of words and of tags. Raises `ConfigurationError`, naming file and
-    line, if there is not a tag for each word.
+    Yields the sentence of each line of words and its line of tags.
+
+    Raises `ConfigurationError`, naming file and line, if there is not a tag for each word.
     """
-    if len(words) != len(tags):
+    if len(lines_of_words) != len(lines_of_tags):
         raise ConfigurationError(
-            f"{file}: expected as many lines as {other} has, got {len(words)} and {len(tags)}"
+            f"{file}: expected as many lines as {tag_file} has, got {len(lines_of_words)} and "
+            f"{len(lines_of_tags)}"
         )
-    for number, (line, line_of_tags) in enumerate(zip(words, tags, strict=True), start=1):
+    pairs = zip(lines_of_words, lines_of_tags, strict=True)
+    for number, (line, line_of_tags) in enumerate(pairs, start=1):
         words_in_line = line.split()
         tags_in_line = line_of_tags.split()
         if len(words_in_line) != len(tags_in_line):
             raise ConfigurationError(
-                f"{file}, line {number}: expected a tag for each word in {other}, got "
+                f"{file}, line {number}: expected a tag for each word in {tag_file}, got "
                 f"{len(words_in_line)} words and {len(tags_in_line)} tags"
             )
         if words_in_line:

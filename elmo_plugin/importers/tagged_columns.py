@@ -143,8 +143,8 @@ def _find_columns(
     return word, tag
 
 
-def check_rows(table: Table, report: Report) -> None:
-    """Raises `ConfigurationError`, naming file and line, if a row of words was left out."""
+def refuse_left_out_rows(table: Table, report: Report) -> None:
+    """Raises `ConfigurationError`, naming file and line, if a row of the table was left out."""
     if report.left_out:
         reason, places = next(iter(report.left_out.items()))
         raise ConfigurationError(

@@ -1,4 +1,4 @@
-"""The forms of text files with tagged words. The beginning of a text shows its form, or its name.
+"""The forms of text files with tagged words. The text of a file shows its form, or its name does.
 
 `FORMS` lists them in the order in which they are tried.
 """
@@ -30,14 +30,14 @@ from elmo_plugin.importers.spacy_documents import is_training_json, sentences_of
 from elmo_plugin.importers.table_text import has_quoted_fields
 from elmo_plugin.importers.tables import Table, read_text_table
 from elmo_plugin.importers.tagged_columns import (
-    check_rows,
     is_csv,
     records_of_table,
+    refuse_left_out_rows,
     sentences_of_columns,
 )
 from elmo_plugin.importers.tagged_json import sentences_of_records
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
-from elmo_plugin.importers.text import read_lines
+from elmo_plugin.importers.text import read_text
 from elmo_plugin.importers.webanno import is_webanno, webanno_sentences
 from elmo_plugin.importers.word_columns import columns_of_table, columns_of_text, have_tabs
 from elmo_plugin.importers.xml_documents import is_xml, sentences_of_xml
@@ -74,34 +74,35 @@ class TaggedText:
 
 @dataclass(frozen=True)
 class Form:
-    """A form of text: how it is recognized and read, and a description for the report."""
+    """A form of text: how it is recognized and read."""
 
-    has: Callable[[TaggedText], bool]
+    fits: Callable[[TaggedText], bool]
     read: Callable[[TaggedText], Sentences]
-    about: str = ""
+    description: str = ""
+    """The name of the form in the report; empty if `read` itself reports how it read the text."""
 
 
 def sentences_of_text(source: TaggedText) -> Sentences:
-    """Yields the sentences of a text, by the first of the forms that it has."""
+    """Yields the sentences of a text, read in the first of the `FORMS` that fits it."""
     for form in FORMS:
-        if form.has(source):
-            if form.about:
-                source.report.took(form.about)
+        if form.fits(source):
+            if form.description:
+                source.report.took(form.description)
             yield from form.read(source)
-            return
+            return  # the last form fits every text
 
 
 def sentences_of_table(
     table: Table, options: ImportOptions, report: Report, prefers_entities: bool
 ) -> Sentences:
-    """Yields the sentences of a table: one in each row, or a word in each."""
-    records = records_of_table(table)
+    """Yields the sentences of a table whose rows are whole sentences, or else words."""
+    records = records_of_table(table)  # one for each row, or none if rows are words
     if records:
         tokenizer = SpacyRulesTokenizer(options.language)
         yield from sentences_of_records(records, options, tokenizer, report)
         return
-    check_rows(table, report)
-    columns = columns_of_table(table, options.columns.values())
+    refuse_left_out_rows(table, report)  # a sentence cannot go without one of its words
+    columns = columns_of_table(table, chosen=options.columns.values())
     yield from sentences_of_columns(columns, options, report, prefers_entities)
 
 
@@ -134,11 +135,14 @@ def _has_file_of_tags(source: TaggedText) -> bool:
 
 
 def _read_two_files(source: TaggedText) -> Sentences:
-    other = str(other_file(source.file))
-    source.report.took(f"the tags are in {other}")
-    tags = read_lines(other, source.options, source.report)
-    words = source.text.rstrip("\n").split("\n")
-    return parallel_sentences(source.file, words, other, tags)
+    tag_file = other_file(source.file)
+    assert tag_file is not None  # or this form does not fit
+    source.report.took(f"the tags are in {tag_file}")
+    tags = read_text(tag_file, source.options, source.report)
+    # Blank lines at the end of either file are no sentences.
+    lines_of_words = source.text.rstrip().split("\n")
+    lines_of_tags = tags.rstrip().split("\n")
+    return parallel_sentences(source.file, lines_of_words, tag_file, lines_of_tags)
 
 
 def _has_webanno(source: TaggedText) -> bool:
@@ -155,6 +159,7 @@ def _has_muc(source: TaggedText) -> bool:
 
 
 def _has_elements_in_lines(source: TaggedText) -> bool:
+    # With `--separator`, the lines are columns, and elements are words.
     return source.options.separator is None and has_inline_elements(source.lines)
 
 
@@ -200,12 +205,14 @@ def _has_tags_behind_marks(source: TaggedText) -> bool:
 
 
 def _read_tags_behind_marks(source: TaggedText) -> Sentences:
-    mark = str(find_mark(source.lines))
+    mark = find_mark(source.lines)
+    assert mark is not None  # or this form does not fit
     source.report.took(f"a sentence in each line, {mark!r} between a word and its tag")
     return slashed_sentences(source.lines, mark)
 
 
 def _has_brackets(source: TaggedText) -> bool:
+    # With `--column tag=NAME`, one of the other columns has the tags.
     return "tag" not in source.options.columns and is_conll2012(source.lines)
 
 
@@ -214,8 +221,9 @@ def _read_brackets(source: TaggedText) -> Sentences:
 
 
 def _has_csv(source: TaggedText) -> bool:
-    is_separated = source.options.separator not in (None, "\t", " ")
-    return is_separated or is_csv(source.file, source.lines)
+    # Columns between tabs or spaces are read line by line, by `_read_columns`.
+    has_other_separator = source.options.separator not in (None, "\t", " ")
+    return has_other_separator or is_csv(source.file, source.lines)
 
 
 def _read_csv(source: TaggedText) -> Sentences:
@@ -231,7 +239,7 @@ def _read_quoted_tabs(source: TaggedText) -> Sentences:
 
 
 def _read_table(source: TaggedText, options: ImportOptions) -> Sentences:
-    """Reads a text as a table."""
+    """Yields the sentences of a text that is a table, separated as the options say."""
     table = read_text_table(source.file, source.text, options, source.report)
     return sentences_of_table(table, options, source.report, source.prefers_entities)
 
@@ -242,8 +250,9 @@ def _has_columns(source: TaggedText) -> bool:
 
 def _read_columns(source: TaggedText) -> Sentences:
     options = source.options
-    chosen = options.columns.values()
-    columns = columns_of_text(source.file, source.lines, options.separator, chosen)
+    columns = columns_of_text(
+        source.file, source.lines, options.separator, chosen=options.columns.values()
+    )
     return sentences_of_columns(columns, options, source.report, source.prefers_entities)
 
 

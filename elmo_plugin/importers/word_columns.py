@@ -18,10 +18,10 @@ from elmo_plugin.importers.row_comments import Rows, without_comments
 from elmo_plugin.importers.sentence_numbers import Block, find_sentence_columns, split_at_changes
 from elmo_plugin.importers.tables import Row, Table
 
-_WORD_NUMBER = re.compile(r"\d+([-.]\d+)?")  # contracted words have two, and empty nodes
+_WORD_NUMBER = re.compile(r"\d+([-.]\d+)?")  # or two numbers, as in 1-2 or 8.1
 _NOT_SPACES = re.compile(r"\S+", re.ASCII)  # other spaces may be part of a word
 _GLOBAL_COLUMNS = re.compile(r"# *global\.columns *= *(.*)")
-_HIPE_END = "EndOfSentence"
+_HIPE_END = "EndOfSentence"  # in the last column of a sentence's last word
 _DOCUMENT = "-DOCSTART"
 _NEW_DOCUMENT = re.compile(r"# *newdoc\b")  # in CoNLL-U
 
@@ -38,7 +38,7 @@ class WordColumns(NamedTuple):
     sentence_columns: Collection[int] = ()
 
     def name(self, column: int) -> str:
-        """Returns the name of a column, or its number, as `--column` has it."""
+        """Returns the name of a column, or else its number, as `--column` takes both."""
         if self.names and self.names[column]:
             return self.names[column]
         return str(column)
@@ -48,8 +48,9 @@ def columns_of_text(
     file: str, lines: Sequence[str], separator: str | None = None, chosen: Collection[str] = ()
 ) -> WordColumns:
     """
-    Splits lines at tabs if all of them have as many, else at spaces. A header has usual names, or
-    the `chosen` ones; between tabs the contents show it too. Comments begin with "#".
+    Splits lines at tabs if all of them have the same number of tabs, else at spaces. Returns the
+    columns. A row is a header if it has usual names or the `chosen` ones or, between
+    tabs, if it differs in kind from the rows below it. Comments begin with "#".
 
     Raises `ConfigurationError`, naming file and line, if rows differ in their number of columns.
     """
@@ -61,7 +62,7 @@ def columns_of_text(
         names, rows = _named_by_first_row(rows, width, chosen)
     _check_widths(file, rows, width)
     if at_tabs and not names:
-        names, rows = _split_header(rows)
+        names, rows = _split_header(rows)  # now by the contents of the columns
     return _columns(file, names, rows)
 
 
@@ -72,20 +73,17 @@ def _rows_of_lines(lines: Sequence[str], at_tabs: bool) -> Rows:
     for number, text in enumerate(lines, start=1):
         if _begins_document(text):
             document = f"that begins in line {number}"
-        fields: tuple[str, ...] = ()
-        if not _is_boundary(text):
-            fields = _split(text, at_tabs)
-        if any(fields):
-            rows.append(Row(number, fields, document))
-        else:
+        if _is_boundary(text):
             rows.append(None)
-        if _HIPE_END in text:
+        else:
+            rows.append(Row(number, _split(text, at_tabs), document))
+        if _HIPE_END in text:  # the sentence ends behind this word
             rows.append(None)
     return rows
 
 
 def _names_in_comment(lines: Sequence[str]) -> list[str]:
-    """Returns the names of the columns in a comment of CoNLL-U Plus, if there is one."""
+    """Returns the names of the columns in a comment of CoNLL-U Plus, or an empty list."""
     names: list[str] = []
     for text in lines:
         match = _GLOBAL_COLUMNS.match(text)
@@ -96,27 +94,32 @@ def _names_in_comment(lines: Sequence[str]) -> list[str]:
 
 def _named_by_first_row(rows: Rows, width: int, chosen: Collection[str]) -> tuple[list[str], Rows]:
     """
-    Returns the names of the columns, if the first row of the usual width is a header or has the
-    columns of CoNLL-U, and the rows without a header.
+    Returns the names of the columns, and the rows without a header. The names stand in a header if
+    some of them are usual or `chosen`; or CoNLL-U gives them if the first row may be of this
+    format; or the list of names is empty.
     """
     for number, row in enumerate(rows):
         if row is None or len(row.fields) != width:
-            continue
+            continue  # perhaps a title above the header
         names = known_header(row.fields, chosen)
         if names:
             return names, rows[number + 1 :]
         if has_columns_of_conllu(row.fields):
-            return list(CONLLU_NAMES), rows
-        break  # only the first one counts
+            return list(CONLLU_NAMES), rows  # this first row is a word
+        break  # rows further down are no header
     return [], rows
 
 
 def columns_of_table(table: Table, chosen: Collection[str]) -> WordColumns:
-    """Returns the columns of CSV or of a spreadsheet. Their contents show a header."""
+    """
+    Returns the columns of CSV or of a spreadsheet. The first row is a header if it has usual names
+    or the `chosen` ones, or if it differs in kind from the rows below it.
+    """
     rows: Rows = []
     document = ""
     for row in table.rows:
-        if row.fields[0].startswith(_DOCUMENT):
+        line = "\t".join(row.fields)
+        if _has_document_mark(line):
             document = f"that begins in {row.place}"
             rows.append(None)
         elif row.is_blank:
@@ -128,12 +131,16 @@ def columns_of_table(table: Table, chosen: Collection[str]) -> WordColumns:
 
 
 def have_tabs(lines: Sequence[str]) -> bool:
-    """Returns whether all lines but comments have as many tabs."""
-    numbers = set()
+    """
+    Returns whether all lines have the same number of tabs, at least one. Comments, blank lines and
+    marks of documents do not count.
+    """
+    numbers_of_tabs = set()
     for text in lines:
-        if not text.lstrip(" ").startswith("#") and not _is_boundary(text):
-            numbers.add(text.count("\t"))
-    return len(numbers) == 1 and numbers != {0}
+        is_comment = text.lstrip(" ").startswith("#")
+        if not is_comment and not _is_boundary(text):
+            numbers_of_tabs.add(text.count("\t"))
+    return len(numbers_of_tabs) == 1 and 0 not in numbers_of_tabs
 
 
 def _is_boundary(text: str) -> bool:
@@ -168,7 +175,7 @@ def _usual_width(rows: Rows) -> int:
 
 
 def _check_widths(file: str, rows: Rows, width: int) -> None:
-    """Raises `ConfigurationError`, naming file and line, for a row of another length."""
+    """Raises `ConfigurationError`, naming file and line, if a row does not have `width` columns."""
     for row in rows:
         if row is not None and len(row.fields) != width:
             raise ConfigurationError(
@@ -179,47 +186,58 @@ def _check_widths(file: str, rows: Rows, width: int) -> None:
 
 def _without_title(rows: Rows) -> Rows:
     """
-    Leaves out the title that people write above a table: a row with a single field, of several
-    words or above a blank row.
+    Returns the rows without the titles that people write above a table: rows in which a single
+    field is filled, with several words or above a blank row.
     """
     for number, row in enumerate(rows[:-1]):
         if row is None:
             continue
         filled = [field for field in row.fields if field]
-        is_alone = len(row.fields) > 1 and len(filled) == 1
-        if not is_alone or (" " not in filled[0] and rows[number + 1] is not None):
+        has_single_field = len(row.fields) > 1 and len(filled) == 1
+        is_above_blank_row = rows[number + 1] is None
+        if not has_single_field or not (" " in filled[0] or is_above_blank_row):
             return rows[number:]
-    return rows
+    return rows  # nothing but titles, so they are none
 
 
 def _split_header(rows: Rows, chosen: Collection[str] = ()) -> tuple[list[str], Rows]:
-    """Returns the names in the first row, if it is a header, and the rows below it."""
-    words = [row for row in rows if row is not None]
-    if not words:
+    """
+    Returns the names in the first row and the rows below it if it is a header, else an empty list
+    and all rows.
+    """
+    filled = [row for row in rows if row is not None]
+    if not filled:
         return [], rows
-    first = words[0]
-    if known_header(first.fields, chosen) or is_header(first.fields, words[1:]):
+    first = filled[0]
+    if known_header(first.fields, chosen) or is_header(first.fields, filled[1:]):
         return list(first.fields), rows[rows.index(first) + 1 :]
     return [], rows
 
 
 def _columns(file: str, names: list[str], rows: Rows) -> WordColumns:
-    """Returns the columns of rows without a header, and where their sentences end."""
+    """
+    Returns the columns of rows below a header. A sentence ends at `None`, and at a change in a
+    column such as the numbers of sentences.
+    """
     names, rows = add_columns_of_keys(names, rows)
     blocks: list[Block] = [[]]
     for row in rows:
-        if row is not None:
-            blocks[-1].append(row)
-        elif blocks[-1]:
+        if row is None:
             blocks.append([])
+        else:
+            blocks[-1].append(row)
     blocks = _without_contracted_words([block for block in blocks if block])
-    marks = find_sentence_columns(names, blocks)
-    sentences = list(split_at_changes(blocks, list(marks.values())))
-    return WordColumns(file, names, sentences, list(marks))
+    sentence_columns = find_sentence_columns(names, blocks)
+    sentences = list(split_at_changes(blocks, list(sentence_columns.values())))
+    return WordColumns(file, names, sentences, list(sentence_columns))
 
 
 def _without_contracted_words(blocks: Sequence[Block]) -> list[Block]:
-    """Leaves out the contracted words and the empty nodes of CoNLL-U, as 1-2 and 8.1."""
+    """
+    Leaves out the contracted words and the empty nodes of CoNLL-U: its first column numbers words,
+    and contracted ones have numbers such as 1-2, empty nodes such as 8.1.
+    """
+    # Of two columns, the first has the words themselves.
     numbers = {row.fields[0] for block in blocks for row in block if len(row.fields) > 2}
     are_numbers = all(_WORD_NUMBER.fullmatch(number) for number in numbers)
     if not are_numbers or not any(number.isdigit() for number in numbers):

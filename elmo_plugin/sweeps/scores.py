@@ -20,9 +20,9 @@ _BEST = "best_validation_"  # how AllenNLP's names of the scores of the best epo
 
 class Metric(NamedTuple):
     """
-    A metric at the best epoch, on the validation or the test data. Its name is AllenNLP's, without
-    `validation_`, but with `test_`. If higher is better, the metric is in [0, 1] and scores are in
-    per cent.
+    A metric at the best epoch, on the validation or the test data. Its name is `accuracy` for
+    AllenNLP's `best_validation_accuracy`, and `test_accuracy` on the test data. If higher is
+    better, the metric is in [0, 1] and scores are in per cent.
     """
 
     name: str
@@ -39,8 +39,9 @@ class Metric(NamedTuple):
 
     def score(self, metrics: Mapping[str, Any], place: str = "") -> float:
         """
-        Returns the score in a training's metrics, rounded. Raises `ConfigurationError`, beginning
-        with `place`, if it is not there, or is not a number.
+        Returns the score in a training's metrics, in per cent if higher is better, and rounded.
+        Raises `ConfigurationError`, with a message that begins with `place`, if it is not there, or
+        is not a number.
         """
         key = self.name
         if not key.startswith("test_"):
@@ -55,7 +56,7 @@ class Metric(NamedTuple):
                 f"{place}metric {self.name}: expected a number, got {value!r:.40}"
             )
         if self.higher_is_better:
-            return round(100 * value, 2)  # in per cent
+            return round(100 * value, 2)
         return round(value, 4)
 
     def __str__(self) -> str:
@@ -72,24 +73,24 @@ def find_metric(trainings: Sequence[Training], text: str | None) -> Metric:
     Raises `ConfigurationError` if the trainers have different metrics, or if the metric is one of
     the test data, but some training is not evaluated on them.
     """
-    metric = Metric.parse(text or _validation_metric(trainings))
+    metric = Metric.parse(text or _common_validation_metric(trainings))
     if metric.name.startswith("test_"):
         for training in trainings:
             _check_evaluated_on_test(training)
     return metric
 
 
-def _validation_metric(trainings: Sequence[Training]) -> object:
+def _common_validation_metric(trainings: Sequence[Training]) -> object:
     """
-    Returns the value of `validation_metric` in the configurations. Raises `ConfigurationError` if
-    they differ.
+    Returns the value of `validation_metric` that all configurations have, or AllenNLP's default.
+    Raises `ConfigurationError` if they differ.
     """
     metric_of_name = {}
     for training in trainings:
         trainer = training.config.get("trainer", {})
         metric_of_name[training.name] = trainer.get("validation_metric", "-loss")
     metrics = list(metric_of_name.values())
-    if any(str(metric) != str(metrics[0]) for metric in metrics):
+    if any(metric != metrics[0] for metric in metrics):
         differing = ", ".join(f"{metric} of {name}" for name, metric in metric_of_name.items())
         raise ConfigurationError(
             f"give one --metric for all configurations; their own are {differing}"
@@ -111,18 +112,19 @@ def judge(
     trainings: Sequence[Training], outcomes: Iterable[Outcome], metric: Metric
 ) -> tuple[Scores, list[str]]:
     """
-    Returns the scores of each configuration, and a sentence for each training that failed; logs why
-    it did. A score that is not finite also counts as a failure.
+    Returns the scores of each configuration, and a sentence for each training that failed; also
+    logs why it failed. A training whose score is not finite has failed.
     """
     scores: Scores = {training.name: [] for training in trainings}
     failures = []
     for training, outcome in zip(trainings, outcomes, strict=True):
-        failure = outcome.failure
-        if outcome.metrics is not None:
-            score = metric.score(outcome.metrics, f"{training.folder}: ")
+        if outcome.metrics is None:
+            failure = outcome.failure
+        else:
+            score = metric.score(outcome.metrics, place=f"{training.folder}: ")
             if math.isfinite(score):
                 scores[training.name].append(score)
-                continue  # the training did not fail
+                continue
             failure = f"its {metric.name} is {score}"
         failures.append(f"{training} failed: {failure}")
         logger.error("%s failed: %s", training, failure)
@@ -133,8 +135,8 @@ def judge(
 
 def results(trainings: Sequence[Training], scores: Scores, command: str) -> dict[str, Any]:
     """
-    Returns the scores of each configuration, with the command and their provenance. A
-    configuration is left out if one of its trainings failed.
+    Returns what `--json` writes: for each configuration its scores, the command, and the provenance
+    of its trainings. A configuration is left out if one of its trainings failed.
     """
     entries = {}
     for name, values in scores.items():
@@ -147,35 +149,36 @@ def results(trainings: Sequence[Training], scores: Scores, command: str) -> dict
 
 def _joined_provenance(folders: Sequence[Path]) -> dict[str, str]:
     """
-    Returns the provenance of several trainings as one. Where their values differ, all are listed.
+    Returns the provenance of several trainings, such as their commit and machine, as one. Where
+    their values differ, all are listed.
     """
     records = []
     for folder in folders:
         file = folder / PROVENANCE_NAME
         if file.is_file():
             records.append(read_json_object(file, str(file)))
-    joined: dict[str, str] = {}
-    for record in records:
-        for key in record:
-            distinct = {str(other.get(key, "")) for other in records}
-            joined[key] = "; ".join(sorted(distinct))
+    keys = dict.fromkeys(key for record in records for key in record)  # in order, each once
+    joined = {}
+    for key in keys:
+        distinct = {str(record.get(key, "")) for record in records}
+        joined[key] = "; ".join(sorted(distinct))
     return joined
 
 
-def summary(scores: Sequence[float], digits: int = 2) -> str:
+def summary(scores: Sequence[float]) -> str:
     """
     Formats the mean and, for two or more scores, the sample standard deviation: `37.46 ± 1.82`.
     """
     if not scores:
         return "none"
-    mean = f"{statistics.mean(scores):.{digits}f}"
+    mean = f"{statistics.mean(scores):.2f}"
     if len(scores) == 1:
         return mean
-    return f"{mean} ± {statistics.stdev(scores):.{digits}f}"
+    return f"{mean} ± {statistics.stdev(scores):.2f}"
 
 
 def table(scores: Scores, metric: str) -> str:
-    """Returns a table in Markdown with a row for each configuration."""
+    """Returns a table in Markdown with a row for each configuration; `metric` heads the scores."""
     rows = [f"| configuration | {metric}, mean ± sd | of each seed |\n", "| --- | --- | --- |\n"]
     for name, values in scores.items():
         of_each_seed = ", ".join(f"{value:.2f}" for value in values)

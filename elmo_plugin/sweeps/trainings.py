@@ -62,7 +62,7 @@ class Outcome(NamedTuple):
 
     @classmethod
     def of_training(cls, training: Training, file_friendly_logging: bool) -> "Outcome":
-        """Runs a training, see `train`, and returns its outcome."""
+        """Trains, or reads the metrics of a finished training, and returns the outcome."""
         try:
             metrics = train(training.config, training.folder, file_friendly_logging)
             return cls(metrics)
@@ -83,13 +83,13 @@ def train_in_turn(trainings: Sequence[Training]) -> Iterator[Outcome]:
     """Runs the trainings one after another, and yields the outcome of each."""
     is_terminal = sys.stderr.isatty()
     for number, training in enumerate(trainings, start=1):
-        show()
+        show()  # an empty line between two trainings
         show(f"{training}: training {number} of {len(trainings)}")
         yield Outcome.of_training(training, file_friendly_logging=not is_terminal)
 
 
-# A worker of Dask runs tasks in threads, but trainings in threads would share random numbers, logs
-# and output.
+# Held while a worker trains. Dask runs a worker's tasks in threads, but trainings in threads would
+# share random numbers, logs and output.
 _ONE_AT_A_TIME = Lock()
 
 
@@ -100,11 +100,13 @@ def train_in_processes(
     packages: Sequence[str] = (),
 ) -> list[Outcome]:
     """
-    Trains several at a time, each in a process with its share of the cores, or on the Dask cluster
-    at the address `scheduler`, whose machines must see all files at the same paths. Returns the
-    outcomes in the order of the trainings. A training whose process dies four times has failed.
-    `packages` are imported in each process, because they register classes. Raises `BiLmError` if
-    Dask is not installed.
+    Trains several at a time and returns the outcomes in the order of the trainings. A training
+    whose process dies four times, as Dask counts, has failed. `packages` are imported in each
+    process, because they register classes. Raises `BiLmError` if Dask is not installed.
+
+    Without a `scheduler`, the trainings run in processes of this machine, the `workers`, and these
+    share its cores. With one, they run on the Dask cluster at this address. Its machines must see
+    all files at the same paths.
     """
     try:
         from dask.distributed import Client, as_completed
@@ -112,10 +114,13 @@ def train_in_processes(
         raise BiLmError("--workers and --dask need Dask: install elmo_plugin[cluster]") from None
     if scheduler is not None:
         client = Client(scheduler)
-        threads = None
+        threads = None  # the machines of the cluster keep their own numbers of threads
     else:
         client = Client(
-            n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=None
+            n_workers=workers,
+            threads_per_worker=1,
+            memory_limit=0,  # Dask ends no process for the memory that it takes
+            dashboard_address=None,
         )
         threads = max(1, torch.get_num_threads() // workers)
     with client:
@@ -123,13 +128,16 @@ def train_in_processes(
         # Not pure: Dask must run a training even if it has the result of an equal one.
         tasks = client.map(train_one, trainings, pure=False)
         with progress_bar(total=len(trainings), unit="training") as bar:
-            for _ in as_completed(tasks):
+            for _ in as_completed(tasks):  # not in the order of the trainings
                 bar.update()
         return [_outcome_of_task(task) for task in tasks]
 
 
 def _train_in_worker(training: Training, threads: int | None, packages: Sequence[str]) -> Outcome:
-    """Runs a training in a worker, without output: the folder of the training has its log."""
+    """
+    Runs a training in a worker, with this number of threads if it is given, and without output: the
+    folder of the training has its log.
+    """
     if threads is not None:
         torch.set_num_threads(threads)
     with (
@@ -138,7 +146,7 @@ def _train_in_worker(training: Training, threads: int | None, packages: Sequence
         redirect_stdout(null),
         redirect_stderr(null),
     ):
-        import_all_plugins("elmo sweep")
+        import_all_plugins(subject="elmo sweep")
         for package in packages:
             import_module(package)
         return Outcome.of_training(training, file_friendly_logging=True)
@@ -164,27 +172,30 @@ def train(
 ) -> dict[str, Any]:
     """
     Trains in `FOLDER.unfinished/training`, renames that to the folder, and returns the metrics. If
-    the folder exists already, only reads them. If the process is killed, the trainers `resumable`
-    and `bilm` resume from their last checkpoint; others start again.
+    the folder exists already, only reads them. If an earlier process was killed, the trainers
+    `resumable` and `bilm` resume from its last checkpoint; others start again.
 
     Raises `ConfigurationError` if `folder` has another training, or another process trains there.
     """
     if not folder.exists():
         with _locked_folder(folder.with_name(f"{folder.name}.unfinished")) as unfinished:
             if not folder.exists():  # another sweep may have finished it meanwhile
-                made_by = provenance()
-                training = unfinished / "training"
-                _train_in_folder(config, training, file_friendly_logging)
-                write_json(training / PROVENANCE_NAME, made_by)
-                training.rename(folder)
+                made_by = provenance()  # now, because the code may change during the training
+                unfinished_training = unfinished / "training"
+                _train_in_folder(config, unfinished_training, file_friendly_logging)
+                write_json(unfinished_training / PROVENANCE_NAME, made_by)
+                unfinished_training.rename(folder)
     return read_metrics(config, folder)
 
 
 @contextmanager
 def _locked_folder(unfinished: Path) -> Iterator[Path]:
     """
-    Locks the folder of an unfinished training while the block runs. Afterwards this folder, and the
-    folders of the sweep around it, are removed if they are empty.
+    Locks the folder of an unfinished training while the block runs, and yields it. Afterwards this
+    folder, and the folders of the configuration and the sweep around it, are removed if they are
+    empty.
+
+    Raises `ConfigurationError` if another process has locked the folder.
     """
     unfinished.mkdir(parents=True, exist_ok=True)
     try:
@@ -203,11 +214,11 @@ def _train_in_folder(config: dict[str, Any], folder: Path, file_friendly_logging
     Trains in a folder, and resumes a training that an earlier process has begun there if the
     trainer can. Raises `ConfigurationError` if the earlier training has another configuration.
     """
-    config_file = folder / CONFIG_NAME
+    recover = False
+    begun = _begun_config(folder)
     can_resume = config.get("trainer", {}).get("type") in ("bilm", "resumable")
-    recover = can_resume and config_file.is_file()
-    if recover:
-        begun = json.loads(config_file.read_text(encoding="utf-8"))
+    if begun is not None and can_resume:
+        recover = True
         differing = _differing_keys(begun, config)
         if differing:
             raise ConfigurationError(
@@ -217,14 +228,30 @@ def _train_in_folder(config: dict[str, Any], folder: Path, file_friendly_logging
     gc.collect()  # frees the model of the last training, as two may not fit in memory
     try:
         train_model(
-            Params(copy.deepcopy(config)),
+            Params(copy.deepcopy(config)),  # reading `Params` empties them
             folder,
             recover=recover,
-            force=not recover,
+            force=not recover,  # removes the folder, and with it a training that cannot resume
             file_friendly_logging=file_friendly_logging,
         )
     finally:
         close_log_files()
+
+
+def _begun_config(folder: Path) -> dict[str, Any] | None:
+    """
+    Returns the configuration of the training that has begun in a folder, or `None` if no training
+    has.
+    """
+    try:
+        text = (folder / CONFIG_NAME).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    try:
+        config: dict[str, Any] = json.loads(text)
+    except ValueError:  # the process was killed while it wrote the file, before it trained
+        return None
+    return config
 
 
 def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -246,7 +273,7 @@ def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _differing_keys(trained: dict[str, Any], config: dict[str, Any]) -> str:
-    """Returns the keys whose values differ, for a message, or an empty string."""
+    """Returns the keys whose values differ, with commas between them, or an empty string."""
     old = Params(trained).as_flat_dict()
     new = Params(config).as_flat_dict()
     differing = [key for key in old.keys() | new.keys() if old.get(key) != new.get(key)]
@@ -275,8 +302,8 @@ def find_trainings(
     trainings = []
     for name, config in configs.items():
         for seed in seeds:
-            place = folder / name / str(seed)
-            trainings.append(Training(name, seed, with_seed(config, seed), place))
+            folder_of_training = folder / name / str(seed)
+            trainings.append(Training(name, seed, with_seed(config, seed), folder_of_training))
     return trainings
 
 
@@ -284,10 +311,11 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     """
     Reads the configurations that `source` means, by their names. `FILE` is one, with the name of
     the file without its suffix; `FILE:VARIANT` is one field of the object in a file, and
-    `FILE:sst_*` all fields that match. `overrides` are as for `allennlp train`.
+    `FILE:sst_*` all fields that match. All are changed by the `overrides`, JSON as for
+    `allennlp train`.
 
-    Raises `ConfigurationError` if the variant is not in the file, or the file contains anything but
-    configurations.
+    Raises `ConfigurationError` if a text is malformed, if the variant is not in the file, or if the
+    file contains anything but configurations.
     """
     try:
         changes = parse_overrides(overrides)
@@ -307,9 +335,12 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
 
 
 def _read_variants(source: str) -> dict[str, Any]:
-    """Reads the variants that a source means, or the whole file as one, under the file's name."""
+    """
+    Reads the variants that a source means, by their names, or the whole file as one configuration
+    with the name of the file without its suffix.
+    """
     file, _, pattern = source.rpartition(":")
-    # The colon may belong to a URL, or follow the letter of a drive.
+    # Before a path, the colon belongs to a URL, or follows the letter of a drive.
     is_path = "/" in pattern or "\\" in pattern
     if not file or is_path:
         content = Params.from_file(source).as_dict(quiet=True)

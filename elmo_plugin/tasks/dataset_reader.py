@@ -59,9 +59,6 @@ class Line(NamedTuple):
         return _COLUMN.findall(self.text)
 
 
-Row = tuple[Line, list[str]]  # a line and its columns
-
-
 class TaskDatasetReader(DatasetReader):
     """
     The base of dataset readers of text files. The files are UTF-8; files whose names end in `.gz`

@@ -7,7 +7,12 @@ import pytest
 import torch
 from allennlp.models import load_archive
 
-from elmo_plugin.analysis.representations import controls, layer_representations, random_bilm
+from elmo_plugin.analysis.representations import (
+    controls,
+    count_bytes,
+    layer_representations,
+    random_bilm,
+)
 from elmo_plugin.bilm import BiLm, BiLmError, sentences_to_character_ids
 from elmo_plugin.embedding import ElmoRepresentations
 from tests.small_bilm import loud_bilm
@@ -59,6 +64,14 @@ def test_a_mix_for_a_different_bilm_is_refused(tmp_path: Path) -> None:
         layer_representations(BiLm.from_pretrained(source), [archive, other])
     with pytest.raises(BiLmError, match="expected a model with ELMo"):
         layer_representations(BiLm.from_pretrained(source), [source])
+
+
+def test_a_bag_of_characters_counts_the_bytes_of_words_and_an_empty_word_has_none() -> None:
+    (counts,) = count_bytes([["", "aä"]])
+    assert counts.shape == (1, 2, 256)
+    assert not counts[0, 0].any()
+    assert {byte: int(counts[0, 1, byte]) for byte in "aä".encode()} == {97: 1, 195: 1, 164: 1}
+    assert counts[0, 1].sum() == 3
 
 
 def test_controls_are_a_random_bilm_of_the_same_sizes_and_a_bag_of_characters() -> None:

@@ -42,12 +42,13 @@ def target_line(**changed: Any) -> str:
     return json.dumps({"tokens": ["a"], "targets": [target]})
 
 
-def test_xml_and_json_lines_give_the_same_sentences(tmp_path: Path) -> None:
+@pytest.mark.parametrize("between_words", ["_", " "])
+def test_xml_and_json_lines_give_the_same_sentences(tmp_path: Path, between_words: str) -> None:
     targets = [
         {
             "index": each.first,
             "length": each.length,
-            "lemma": each.lemma.upper(),
+            "lemma": each.lemma.upper().replace("_", between_words),
             "pos": each.part_of_speech,
             "senses": each.senses,
         }

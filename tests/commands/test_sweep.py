@@ -134,6 +134,18 @@ def test_only_trainings_that_resume_exactly_continue_from_a_checkpoint(
     assert [training.recover for training in trained] == [False, recovers]
 
 
+@pytest.mark.parametrize("written", ["", '{"numpy_seed": 1, "tra'])
+def test_a_training_killed_while_its_configuration_was_written_starts_again(
+    written: str, trained: list[Trained], tmp_path: Path
+) -> None:
+    config = config_file(tmp_path, "ner", type="bilm")
+    unfinished = tmp_path / "runs" / "ner" / "1.unfinished" / "training"
+    unfinished.mkdir(parents=True)
+    (unfinished / "config.json").write_text(written)
+    sweep([config], tmp_path / "runs", 1)
+    assert [training.recover for training in trained] == [False]
+
+
 def test_an_unfinished_training_with_other_settings_is_named(
     trained: list[Trained], tmp_path: Path
 ) -> None:

@@ -223,6 +223,30 @@ def test_sentences_in_rows_and_in_parallel_files_are_read(
     assert read_tags(tmp_path / name, text) == [(["Ola", "ran"], ["B-PER", "O"])]
 
 
+@pytest.mark.parametrize("end_of_words", ["", "\n", "\n\n", "\n \n\n"])
+@pytest.mark.parametrize("end_of_tags", ["", "\n", "\n\n"])
+def test_parallel_files_may_end_in_blank_lines(
+    tmp_path: Path, end_of_words: str, end_of_tags: str
+) -> None:
+    (tmp_path / "f.out").write_text("O\n\nB-PER O" + end_of_tags)
+    assert read_tags(tmp_path / "f.in", "It\n\nOla ran" + end_of_words) == [
+        (["It"], ["O"]),
+        (["Ola", "ran"], ["B-PER", "O"]),
+    ]
+
+
+@pytest.mark.parametrize("numbers", [[""] * 7, ["0,", "1,", "2,", "3,", ",", "4,", "5,"]])
+def test_marks_of_documents_in_tables_are_no_words(tmp_path: Path, numbers: list[str]) -> None:
+    rows = ["-DOCSTART-,O", "Ola,B-PER", "ran,O", "-DOCSTART-,O", ",", "Ann,B-PER", "ate,O"]
+    text = "".join(f"{number}{row}\n" for number, row in zip(numbers, rows, strict=True))
+    examples, _ = read("ner", tmp_path / "f.csv", text)
+    assert [example.words for example in examples] == [["Ola", "ran"], ["Ann", "ate"]]
+    assert [example.document for example in examples] == [
+        "that begins in line 1",
+        "that begins in line 4",
+    ]
+
+
 def test_spans_of_webanno_are_read_as_entities(tmp_path: Path) -> None:
     text = (
         "#FORMAT=WebAnno TSV 3.3\n#T_SP=custom.Span|label\n\n#Text=Ola Bay ran\n"

@@ -8,6 +8,8 @@ from typing import Any
 
 import pandas
 import pyarrow
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 from allennlp.common.checks import ConfigurationError
 from hypothesis import HealthCheck, given, settings
@@ -269,6 +271,22 @@ def test_spreadsheets_parquet_and_arrow_are_read_as_tables(tmp_path: Path) -> No
     expected = [("It rained.", "wet"), ("It is dry.", "dry")]
     for suffix in ("xlsx", "parquet", "feather", "arrow"):
         assert texts(tmp_path / f"f.{suffix}") == expected
+
+
+@pytest.mark.parametrize("index", [["text"], ["text", "label"]])
+def test_the_index_of_pandas_is_a_column_of_parquet(tmp_path: Path, index: list[str]) -> None:
+    rows = {"text": ["It rained.", "It is dry."], "label": ["wet", "dry"], "year": [1999, 2001]}
+    pandas.DataFrame(rows).set_index(index).to_parquet(tmp_path / "f.parquet")
+    assert texts(tmp_path / "f.parquet") == [("It rained.", "wet"), ("It is dry.", "dry")]
+
+
+@pytest.mark.parametrize("name", ["f.parquet", "f.feather"])
+def test_integer_labels_stay_integers_beside_a_missing_one(tmp_path: Path, name: str) -> None:
+    columns = {"text": ["It rained.", "It is dry.", "Who knows?"], "label": [1, 0, None]}
+    table = pyarrow.table(columns)  # which pandas has not made, so it names no types of pandas
+    pyarrow.parquet.write_table(table, tmp_path / "f.parquet")
+    pyarrow.feather.write_feather(table, tmp_path / "f.feather")
+    assert texts(tmp_path / name) == [("It rained.", "1"), ("It is dry.", "0")]
 
 
 @pytest.mark.parametrize("name", ["f.parquet", "f.arrow", "f.feather"])

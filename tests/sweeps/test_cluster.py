@@ -130,7 +130,7 @@ def test_threads_of_a_process_train_one_at_a_time(
         return {}
 
     monkeypatch.setattr(trainings, "train", train_slowly)
-    monkeypatch.setattr(trainings, "import_all_plugins", lambda _: None)
+    monkeypatch.setattr(trainings, "import_all_plugins", lambda subject: None)
     waiting = [Training("ner", seed, {"seed": seed}, tmp_path) for seed in range(4)]
     with ThreadPoolExecutor(4) as executor:
         outcomes = list(

@@ -1,7 +1,7 @@
 """Words and their tags, such as named entities, in columns."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TokenIndexer
@@ -11,18 +11,24 @@ from allennlp.data.tokenizers import Token, Tokenizer
 from elmo_plugin.common.errors import check_choice
 from elmo_plugin.tasks.dataset_reader import (
     Line,
-    Row,
     TagsField,
     TaskDatasetReader,
     sentence_fields,
 )
 from elmo_plugin.tasks.ner.tags import ENCODINGS, is_legal
 from elmo_plugin.tasks.spans import OUTSIDE, EntityTag, parse_tag, spans_to_tags, tags_to_spans
-from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
+from elmo_plugin.tasks.tokenizers import as_raw_text_tokenizer
 
-PLAIN = "plain"
+PLAIN = "plain"  # in place of an encoding: tags that mark no entities
 DOCUMENT = "-DOCSTART-"
 _OTHER_FILES = "`elmo import ner` (or tag) reads other files"
+
+
+class Row(NamedTuple):
+    """A line of a file and its fields."""
+
+    line: Line
+    fields: list[str]
 
 
 @DatasetReader.register("ner_conll2003")
@@ -91,10 +97,10 @@ class Conll2003Reader(TaskDatasetReader):
             self._tag_column = tag_column
         self.tokenizer = None  # the predictor has its own default
         if tokenizer is not None:
-            self.tokenizer = raw_text_tokenizer(tokenizer, default=SpacyRulesTokenizer)
+            self.tokenizer = as_raw_text_tokenizer(tokenizer)
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[str]]]:
-        """Yields the words of each sentence and their tags, entities in `tag_encoding`."""
+        """Yields the words of each sentence and their tags; tags of entities in `tag_encoding`."""
         for rows in sentence_rows(lines):
             words = []
             tags = []
@@ -103,11 +109,14 @@ class Conll2003Reader(TaskDatasetReader):
                 words.append(Token(fields[self._word_column]))
                 tags.append(fields[self._tag_column])
             if self._source_encoding != PLAIN:
-                tags = self._convert(rows, tags)
+                tags = self._in_tag_encoding(rows, tags)
             yield words, tags
 
     def _check_columns(self, line: Line, fields: Sequence[str]) -> None:
-        """Raises `ConfigurationError` if a line does not have the columns that are read."""
+        """
+        Raises `ConfigurationError`, naming file and line, if a line does not have the columns that
+        are read, or if they are blank.
+        """
         width = len(fields)
         if self._expects_two_columns and width != 2:
             columns = f"{width} columns"
@@ -126,22 +135,25 @@ class Conll2003Reader(TaskDatasetReader):
             if not fields[column]:
                 raise line.error(f"{option} {column} is blank; {_OTHER_FILES}")
 
-    def _convert(self, rows: Sequence[Row], tags: Sequence[str]) -> list[str]:
-        """Returns the tags of a sentence in `tag_encoding`."""
+    def _in_tag_encoding(self, rows: Sequence[Row], tags: Sequence[str]) -> list[str]:
+        """
+        Returns the tags of a sentence in `tag_encoding`. Raises `ConfigurationError`, naming the
+        file and the line of the tag's row, if a tag is not legal in `source_encoding`.
+        """
         meanings: list[EntityTag] = []
         before = OUTSIDE
-        for (line, _), tag in zip(rows, tags, strict=True):
+        for row, tag in zip(rows, tags, strict=True):
             meaning = parse_tag(tag)
             if meaning is None or not is_legal(self._source_encoding, before, meaning):
-                raise self._illegal(line, tag)
+                raise self._illegal_tag(row.line, tag)
             meanings.append(meaning)
             before = meaning
+        # The sentence may not end within an entity, such as after a B of BIOUL.
         if not is_legal(self._source_encoding, before, OUTSIDE):
-            last_line, _ = rows[-1]
-            raise self._illegal(last_line, tags[-1])
+            raise self._illegal_tag(rows[-1].line, tags[-1])
         return spans_to_tags(tags_to_spans(meanings), len(tags), self._tag_encoding)
 
-    def _illegal(self, line: Line, tag: str) -> ConfigurationError:
+    def _illegal_tag(self, line: Line, tag: str) -> ConfigurationError:
         """Returns the error for a tag that may not stand where it does."""
         return line.error(
             f"expected a tag in {self._source_encoding} that may stand here, got {tag!r}; "
@@ -150,15 +162,19 @@ class Conll2003Reader(TaskDatasetReader):
 
     def text_to_instance(self, tokens: list[Token], tags: list[str] | None = None) -> Instance:
         """
-        Makes an instance of the words of a sentence, with the fields `tokens`, `words` (as strings)
-        and, if there are tags, in `tag_encoding`, `tags` and, as strings, `gold_tags`.
+        Makes an instance of the words of a sentence, with the fields `tokens` and `words` (the
+        strings). If the `tags` are given, in `tag_encoding`, it also has the fields `tags` and
+        `gold_tags` (the strings).
         """
         fields = sentence_fields(tokens)
         if tags is not None:
-            encoding = None
+            # The vocabulary keeps the encoding of the files: the predictor returns tags in it.
+            encoding_of_files = None
             if self._source_encoding != PLAIN:
-                encoding = self._source_encoding
-            fields["tags"] = TagsField(tags, cast(TextField, fields["tokens"]), encoding=encoding)
+                encoding_of_files = self._source_encoding
+            fields["tags"] = TagsField(
+                tags, cast(TextField, fields["tokens"]), encoding=encoding_of_files
+            )
             fields["gold_tags"] = MetadataField(tags)
         return Instance(fields)
 
@@ -167,14 +183,14 @@ def sentence_rows(
     lines: Iterable[Line], boundaries: Sequence[str] = (DOCUMENT,)
 ) -> Iterator[list[Row]]:
     """
-    Yields the rows of each sentence: its lines and their fields, between tabs if a line has some,
-    else between spaces. A blank line, or one whose first field is a boundary, ends a sentence.
+    Yields the rows of each sentence. A blank line, or one that begins with one of the `boundaries`
+    as a word, ends a sentence.
     """
     rows: list[Row] = []
     for line in lines:
-        columns = line.columns
-        if columns and columns[0] not in boundaries:
-            rows.append((line, _fields(line)))
+        words = line.columns  # between tabs and spaces alike
+        if words and words[0] not in boundaries:
+            rows.append(Row(line, _fields(line)))
         elif rows:
             yield rows
             rows = []
@@ -183,7 +199,7 @@ def sentence_rows(
 
 
 def _fields(line: Line) -> list[str]:
-    """Returns the parts of a line between its tabs, or between spaces in a line without tabs."""
+    """Returns the fields of a line: between its tabs, or between spaces in a line without tabs."""
     if "\t" in line.text:
         return [field.strip(" ") for field in line.text.rstrip("\r\n").split("\t")]
     return line.columns

@@ -2,6 +2,7 @@
 CoNLL-2003.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -20,8 +21,9 @@ BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
 _ENDS = {"BB", "BO", "IB", "IO", "EE", "EI", "EO"}
 _STARTS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
 _HEADER = ["gold", "predicted"]  # the names of the last two columns
-_SINGLES = {"[", "]"}
-_OUTSIDE = {"O", "."}
+_KEY_AND_VALUE = re.compile(r"# *\S+ += ")  # as "# text = So do I ."
+_SINGLES = {"[", "]"}  # a chunk of one word
+_OUTSIDE = {"O", "."}  # no chunk
 _PREFIXES = {"B", "I", "E", "S"} | _SINGLES | _OUTSIDE
 _BIO_PREFIXES = {"U": "B", "L": "I"}  # conlleval.pl does not know the letters of BIOUL
 
@@ -36,21 +38,21 @@ class _Tag(NamedTuple):
 _NO_TAG = _Tag("O", "")
 
 
-def _split(tag: str) -> _Tag:
-    """Splits a tag at its first `-`. Prefixes of BIOUL become BIO's prefixes."""
+def _parse(tag: str) -> _Tag:
+    """Parses a tag, split at its first `-`. Prefixes of BIOUL become BIO's prefixes."""
     prefix, _, kind = tag.partition("-")
     return _Tag(_BIO_PREFIXES.get(prefix, prefix), kind)
 
 
 def _ends_between(before: _Tag, after: _Tag) -> bool:
-    """Returns whether a chunk ends between two words."""
+    """Returns whether a chunk ends between a word and the next one."""
     if before.prefix in _SINGLES or before.prefix + after.prefix in _ENDS:
         return True
     return before.kind != after.kind and before.prefix not in _OUTSIDE
 
 
 def _starts_between(before: _Tag, after: _Tag) -> bool:
-    """Returns whether a chunk starts between two words."""
+    """Returns whether a chunk starts between a word and the next one."""
     if after.prefix in _SINGLES or before.prefix + after.prefix in _STARTS:
         return True
     return before.kind != after.kind and after.prefix not in _OUTSIDE
@@ -71,14 +73,14 @@ class _ChunkCounter:
         self._is_common = False
 
     def read(self, gold: _Tag, predicted: _Tag) -> None:
-        """Reads the tags of the next word: counts the chunks that end before it or start at it."""
+        """Reads the tags of the next word: counts chunks that end before it, or start at it."""
         self._end_chunks(gold, predicted)
         self._start_chunks(gold, predicted)
         self._gold = gold
         self._predicted = predicted
 
     def _end_chunks(self, gold: _Tag, predicted: _Tag) -> None:
-        """Counts a correct chunk if gold and prediction end it together before this word."""
+        """Counts the common chunk as correct if gold and predicted chunk end before this word."""
         gold_ends = _ends_between(self._gold, gold)
         predicted_ends = _ends_between(self._predicted, predicted)
         if self._is_common and gold_ends and predicted_ends:
@@ -101,8 +103,8 @@ class _ChunkCounter:
 
     def end(self) -> None:
         """
-        Counts the correct chunk that is still open after the last word. It has the tag "S" without
-        a type, because conlleval.pl does not end that before O.
+        Counts a chunk that is still common behind the last word as correct. Only "S" without a type
+        goes on there, because conlleval.pl does not end it before O.
         """
         if self._is_common:
             self._counts["correct"][self._gold.kind] += 1
@@ -114,8 +116,12 @@ class NerF1(SpanF1):
     The accuracy over words, and precision, recall and F1 of whole entities, over all processes. An
     entity is correct if its first word, its last word and its type are.
 
-    Registered as a `Metric` with name "ner_f1", for tags in BIO and BIOUL; of plain tags it has the
-    accuracy.
+    Registered as a `Metric` with name "ner_f1", for tags in BIO and BIOUL.
+
+    # Parameters
+
+    has_entities : `bool`, optional (default = `True`)
+        Whether the tags mark entities; for other tags, the accuracy is the only figure.
     """
 
     def __init__(self, has_entities: bool = True) -> None:
@@ -132,13 +138,13 @@ class NerF1(SpanF1):
             self.add([list(zip(gold_tags, tags, strict=True))])
 
     def add(self, sentences: Iterable[Sequence[tuple[str, str]]]) -> None:
-        """Counts the chunks of sentences whose words have a gold tag and a predicted tag."""
-        chunks = _ChunkCounter(self.counts)
+        """Adds sentences, each with the gold tag and the predicted tag of its words."""
+        chunks = _ChunkCounter(self.counts)  # one for all, as conlleval.pl reads a whole file
         for sentence in sentences:
             self._count_words(sentence)
             for gold_tag, predicted_tag in sentence:
-                chunks.read(_split(gold_tag), _split(predicted_tag))
-            # The tag O after the last word ends the chunks that are open there.
+                chunks.read(_parse(gold_tag), _parse(predicted_tag))
+            # O after the last word ends the chunks that are open there.
             chunks.read(_NO_TAG, _NO_TAG)
         chunks.end()
 
@@ -148,13 +154,13 @@ class NerF1(SpanF1):
         self.counts["words"]["correct"] += sum(gold == predicted for gold, predicted in sentence)
 
     def accuracy(self) -> float:
-        """Returns the part of the words that are predicted with their gold tag."""
+        """Returns the share of words whose predicted tag is the gold tag."""
         words = self.counts["words"]
         return ratio(words["correct"], words["all"])
 
     @overrides
     def metrics(self) -> dict[str, float]:
-        """Returns `accuracy`, and the figures of entities."""
+        """Returns `accuracy` and, if the tags mark entities, their figures."""
         figures = {"accuracy": self.accuracy()}
         if self._has_entities:
             figures |= super().metrics()
@@ -194,18 +200,23 @@ def score_tagged(path: str) -> dict[str, Any]:
 
 def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
     """
-    Yields the gold tag and the predicted tag of each word of each sentence, see `score_tagged`.
+    Yields the gold tag and the predicted tag of each word of each sentence, the last two columns
+    of a line. Lines with comments and a header are left out.
+
+    Raises `ConfigurationError`, naming file and line, if the number of columns changes or a tag is
+    malformed.
     """
-    first: Line | None = None  # all lines have as many columns as this one
+    first: Line | None = None
+    width = 0  # the number of columns of the first line, and so of all
     without_comments = (line for line in lines if not _is_comment(line))
-    for rows in sentence_rows(without_comments, (BOUNDARY, DOCUMENT)):
+    for rows in sentence_rows(without_comments, boundaries=(BOUNDARY, DOCUMENT)):
         sentence = []
         for line, _ in rows:
-            fields = line.columns
+            fields = line.columns  # between tabs and spaces alike, as conlleval.pl splits a line
             if first is None:
                 first = line
                 width = len(fields)
-                if fields[-2:] == _HEADER:  # the line has the names of the columns
+                if fields[-2:] == _HEADER:
                     continue
             if len(fields) != width:
                 raise line.error(
@@ -213,13 +224,20 @@ def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
                 )
             _check_tags(line, fields)
             sentence.append((fields[-2], fields[-1]))
-        yield sentence
+        if sentence:  # otherwise these rows were a header alone
+            yield sentence
 
 
 def _is_comment(line: Line) -> bool:
-    """Returns whether a line begins with "#" and does not end in two tags."""
-    tags = line.columns[-2:]
-    return line.text.startswith("#") and not all(_split(tag).prefix in _PREFIXES for tag in tags)
+    """
+    Returns whether a line begins with "#" and does not end in two tags, as a word would, or begins
+    with a key and "=", as comments do in CoNLL-U: their texts may end in words such as "I .".
+    """
+    if not line.text.startswith("#"):
+        return False
+    if _KEY_AND_VALUE.match(line.text):
+        return True
+    return not all(_parse(tag).prefix in _PREFIXES for tag in line.columns[-2:])
 
 
 def _check_tags(line: Line, fields: Sequence[str]) -> None:
@@ -228,15 +246,15 @@ def _check_tags(line: Line, fields: Sequence[str]) -> None:
     if len(fields) < 2:
         raise line.error(f"expected at the end {expected}, got {len(fields)} columns")
     for text in fields[-2:]:
-        if _split(text).prefix not in _PREFIXES:
+        if _parse(text).prefix not in _PREFIXES:
             got = repr(text)
-            if len(fields) == 2:  # a word and its tag: the gold tag is missing
+            if len(fields) == 2:  # a word and one tag
                 got = "2 columns"
             raise line.error(f"expected at the end {expected}, got {got}")
 
 
 def _table(metric: NerF1, rows: dict[str, Figures]) -> list[str]:
-    """Returns the lines that conlleval.pl prints."""
+    """Returns the lines that conlleval.pl prints; `rows` are the figures in per cent."""
     counts = metric.counts
     lines = [
         f"processed {counts['words']['all']} tokens with {counts['gold'].total()} phrases; "

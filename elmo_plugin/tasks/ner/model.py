@@ -29,9 +29,16 @@ from elmo_plugin.common.errors import check_choice
 from elmo_plugin.encoders import ContextualEncoder, viterbi
 from elmo_plugin.tasks.dataset_reader import ENCODING_TAGS
 from elmo_plugin.tasks.ner.metrics import NerF1
-from elmo_plugin.tasks.ner.tags import parse_tags
+from elmo_plugin.tasks.ner.tags import ENCODINGS, parse_tags
 from elmo_plugin.tasks.predictor import SentencePredictor, text_and_places
-from elmo_plugin.tasks.spans import Span, describe_spans, parse_tag, spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.spans import (
+    OUTSIDE,
+    Span,
+    describe_spans,
+    parse_tag,
+    spans_to_tags,
+    tags_to_spans,
+)
 from elmo_plugin.tasks.task_model import TaskModel, copy_old_labels, with_labels
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
@@ -62,9 +69,9 @@ class Transitions(NamedTuple):
     @classmethod
     def of_crf(cls, crf: ConditionalRandomField) -> "Transitions":
         """Returns the transitions of a CRF, with those that it forbids made illegal."""
+        illegal = crf._constraint_mask == 0  # Shape: (tags + 2, tags + 2)
         start = crf.num_tags  # the row of the mask for the first tag
         end = crf.num_tags + 1  # the column for the last tag
-        illegal = crf._constraint_mask == 0
         return cls(
             between=crf.transitions.masked_fill(illegal[:start, :start], ILLEGAL),
             to_first=crf.start_transitions.masked_fill(illegal[start, :start], ILLEGAL),
@@ -74,8 +81,10 @@ class Transitions(NamedTuple):
     def log_sum(self, emissions: Tensor) -> Tensor:
         """
         Returns the logarithm of the sum of the exponentiated logits of all sequences of tags (the
-        forward algorithm), shape (rows,), for sentences of one length, shape (rows, time, tags).
+        forward algorithm), shape (rows,). `emissions` has the shape (rows, time, tags), and each
+        row is a sentence; all have the same length.
         """
+        # In double precision, because probabilities are differences of such logarithms.
         between = self.between.double()
         first, *others = emissions.double().unbind(dim=1)
         # Over the sequences up to a word, by the tag in which they end. Shape: (rows, tags)
@@ -125,31 +134,36 @@ class NerBiLstmCrf(TaskModel):
         super().__init__(vocab, **kwargs)
         labels = vocab.get_index_to_token_vocabulary("labels")
         self._tag_encoding = _find_tag_encoding(tag_encoding, labels.values())
+        self.has_entities = self._tag_encoding != "plain"
         self.contextual_encoder = contextual_encoder
         self.tag_projection = nn.Linear(contextual_encoder.get_output_dim(), len(labels))
-        self.has_entities = self._tag_encoding != "plain"
-        self.crf = self._make_crf()
+        self.crf = self._make_crf(vocab)
         self.metric = NerF1(has_entities=self.has_entities)
         self.initialize()
 
-    def _make_crf(self) -> ConditionalRandomField:
-        """Returns a CRF for the tags of the vocabulary."""
-        labels = self.vocab.get_index_to_token_vocabulary("labels")
-        transitions = None
+    def _make_crf(self, vocab: Vocabulary) -> ConditionalRandomField:
+        """Returns a new CRF for the tags of a vocabulary."""
+        labels = vocab.get_index_to_token_vocabulary("labels")
+        transitions = None  # plain tags may follow one another in any order
         if self.has_entities:
             transitions = allowed_transitions(self._tag_encoding, labels)
         return ConditionalRandomField(len(labels), transitions)
 
     @overrides
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
+        """
+        Adds the new tags of `vocab` to the last layer and to the CRF. Raises `ConfigurationError`
+        if they are in another encoding than the tags in training.
+        """
         labels = vocab.get_token_to_index_vocabulary("labels")
-        _find_tag_encoding(self._tag_encoding, labels)  # raises if the new tags have another
+        _find_tag_encoding(self._tag_encoding, labels)  # raises for most tags in another encoding
         if self._tag_encoding == "BIOUL":
-            # In BIOUL an entity that begins with B ends with L; in BIO it does not.
+            # New tags in BIO beside the old ones in BIOUL have a B without an L of their type.
             begun = {tag[1:] for tag in labels if tag[0] == "B"}
             ended = {tag[1:] for tag in labels if tag[0] == "L"}
-            if begun - ended:
-                unfinished = min(begun - ended)
+            unfinished_types = begun - ended
+            if unfinished_types:
+                unfinished = min(unfinished_types)  # such as "-PER"
                 raise ConfigurationError(
                     "ner_bilstm_crf: expected tags in BIOUL, as in training, but "
                     f"B{unfinished} has no L{unfinished}: the dataset reader's tag_encoding "
@@ -158,7 +172,7 @@ class NerBiLstmCrf(TaskModel):
         num_known = self.crf.num_tags
         if num_known < len(labels):
             self.tag_projection = with_labels(self.tag_projection, vocab)
-            self.crf = copy_old_labels(self._make_crf(), self.crf, num_known)
+            self.crf = copy_old_labels(self._make_crf(vocab), self.crf, num_known)
 
     def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> CrfLogits:
         """
@@ -171,10 +185,11 @@ class NerBiLstmCrf(TaskModel):
     @staticmethod
     def average_logits(logits: Sequence[CrfLogits]) -> CrfLogits:
         """
-        Averages the members' emissions, and the transition, start and end scores of their CRFs. All
-        members forbid the same transitions, so the mean of these masks changes nothing.
+        Averages the members' emissions, and the transition, start and end scores of their CRFs.
         """
         emissions = torch.stack([member.emissions for member in logits]).mean(dim=0)
+        # Among the tensors of a CRF is the mask of allowed transitions. It is the same in all
+        # members, so the mean of these masks is that mask.
         states = [member.crf.state_dict() for member in logits]
         mean_state = {}
         for name in states[0]:
@@ -192,10 +207,11 @@ class NerBiLstmCrf(TaskModel):
         **_: Any,
     ) -> dict[str, Any]:
         """
-        Returns the `words` of each sentence; except in training, the best `tags` and the `logits`;
-        and, if the batch has the indices of the correct tags, of shape (batch, time), `loss`. A
-        sentence with a tag that is not in the vocabulary is left out of the loss. The metric counts
-        the `gold_tags`, as strings; they are also returned.
+        Returns the `words` of each sentence and, except in training, the best `tags` and the
+        `logits` of `make_output_human_readable`. If the indices `tags` of the correct ones are
+        given, shape (batch, time), it also returns the `loss`, in which a sentence with a tag that
+        is not in the vocabulary is left out. Then, except in training, the metric also compares the
+        predicted tags with the strings `gold_tags`, and these are returned.
         """
         emissions, mask, crf = logits
         output: dict[str, Any] = {"words": words}
@@ -208,8 +224,8 @@ class NerBiLstmCrf(TaskModel):
             output["tags"] = [[labels[index] for index in path] for path in paths]
             output["logits"] = (emissions, transitions)
         if tags is not None:
-            is_known = self.known_tags(tags, gold_tags).all(dim=1)  # Shape: (batch,)
-            known = is_known.nonzero().squeeze(1)  # Shape: (sentences with known tags,)
+            has_known_tags = self.known_tags(tags, gold_tags).all(dim=1)  # Shape: (batch,)
+            known = has_known_tags.nonzero().squeeze(1)  # Shape: (sentences with known tags,)
             log_likelihood = crf(emissions[known], tags[known], mask[known])
             output["loss"] = -log_likelihood
             if not self.training and gold_tags is not None:
@@ -221,8 +237,8 @@ class NerBiLstmCrf(TaskModel):
         """
         Adds `entities`, each with its `type`, its `text`, the index `start_word` of its first word
         and `end_word` of the word after its last, and the `probability` of such an entity among all
-        legal tags. In training, without tags, and for plain tags nothing is added. `logits` is
-        removed: it is large, and nobody reads it.
+        legal tags. Nothing is added for plain tags, and in training, when no tags are predicted.
+        `logits` is removed: it is large, and nobody else reads it.
         """
         logits = output_dict.pop("logits", None)
         if "tags" not in output_dict or not self.has_entities:
@@ -249,23 +265,23 @@ class NerBiLstmCrf(TaskModel):
         transitions: Transitions,
     ) -> list[float]:
         """
-        Returns the probability of each entity of a sentence, see the head of this file. `emissions`
-        has the shape (time, tags).
+        Returns the probability of each entity of a sentence: the sum over the sequences of tags
+        that have it, divided by the sum over all. `emissions` has the shape (time, tags).
         """
         # Row 0 is for all sequences, and each other row for those with one of the entities.
         rows = emissions.double().repeat(1 + len(spans), 1, 1)  # Shape: (rows, time, tags)
         for row, span in zip(rows[1:], spans, strict=True):
-            self._require_entity(row, span, tags)
+            self._forbid_other_tags(row, span, tags)
         log_sums = transitions.log_sum(rows)  # Shape: (rows,)
         log_sum_of_all = log_sums[0]
         log_sums_with_entity = log_sums[1:]
         probabilities: list[float] = (log_sums_with_entity - log_sum_of_all).exp().tolist()
         return probabilities
 
-    def _require_entity(self, emissions: Tensor, span: Span, tags: Sequence[str]) -> None:
+    def _forbid_other_tags(self, emissions: Tensor, span: Span, tags: Sequence[str]) -> None:
         """
         Sets the logits of all tags that a sequence with this entity cannot have to minus infinity.
-        `emissions`, shape (time, tags), is changed.
+        `emissions`, shape (time, tags), is changed; `tags` has the tag of each word.
         """
         indices = self.vocab.get_token_to_index_vocabulary("labels")
         words = range(span.start, span.end)
@@ -277,14 +293,14 @@ class NerBiLstmCrf(TaskModel):
         if span.label:
             inner_tag = f"I-{span.label}"
         if inner_tag in indices and span.end < len(tags):
-            # In BIO, an inner tag after the entity would make it longer, and so another one.
+            # In BIO, an inner tag after the entity would make it longer, and so another entity.
             emissions[span.end, indices[inner_tag]] = -torch.inf
 
 
 def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str:
     """
-    Returns the encoding of a vocabulary's tags. Raises `ConfigurationError` if `tag_encoding` is
-    another one.
+    Returns the encoding of a vocabulary's tags: "BIO", "BIOUL" or "plain". Raises
+    `ConfigurationError` if `tag_encoding` is given and is another one.
     """
     if tag_encoding is not None:
         check_choice("tag_encoding", tag_encoding, ("BIO", "BIOUL", "plain"), ConfigurationError)
@@ -292,13 +308,12 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
     if tag_encoding == "plain" or (tag_encoding is None and tags is None):
         return "plain"
     if tags is None:
-        first_plain, *_ = [label for label in labels if parse_tag(label) is None]
         raise ConfigurationError(
-            f"ner_bilstm_crf: expected tags of entities, got {first_plain!r}; metric='+accuracy' "
-            "trains on tags of any kind (tag_encoding: 'plain')"
+            f"ner_bilstm_crf: expected tags of entities, got {_plain_label(labels)!r}; "
+            "metric='+accuracy' trains on tags of any kind (tag_encoding: 'plain')"
         )
     letters = {tag.letter for tag in tags.values()}
-    if letters <= {"O"}:  # without any entities
+    if letters <= {"O"}:  # no entities, so every encoding has the same tags
         return tag_encoding or "plain"
     encoding = "BIO"
     if "L" in letters or "U" in letters:  # in BIOUL every entity has one of them
@@ -308,10 +323,32 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
             f"ner_bilstm_crf: tag_encoding is {tag_encoding}, but the dataset reader's is "
             f"{encoding}"
         )
+    other_letters = letters - {"O", *ENCODINGS[encoding]}
+    if other_letters:  # such as S and E of BIOES: a CRF in BIO forbids them
+        first, *_ = [label for label, tag in tags.items() if tag.letter in other_letters]
+        raise ConfigurationError(
+            f"ner_bilstm_crf: expected tags in BIO or BIOUL from the dataset reader, got {first!r}"
+        )
     return encoding
 
 
-_SPACES = re.compile(r"[ \t\n\r\f\v]+")
+def _plain_label(labels: Collection[str]) -> str:
+    """
+    Returns a label that keeps labels from being tags of entities: the first one that cannot be such
+    a tag, or else the first one without a type beside those with a type.
+    """
+    no_tags = [label for label in labels if parse_tag(label) is None]
+    if no_tags:
+        return no_tags[0]
+    without_type = []
+    for label in labels:
+        tag = parse_tag(label)
+        if tag is not None and tag != OUTSIDE and not tag.kind:
+            without_type.append(label)
+    return without_type[0]
+
+
+_SPACES = re.compile(r"[ \t\n\r\f\v]+")  # between which scorers split a line
 
 
 @Predictor.register("elmo_ner")
@@ -359,25 +396,25 @@ class NerPredictor(SentencePredictor):
     @overrides
     def to_instance(self, json_dict: JsonDict) -> Instance:
         instance = super().to_instance(json_dict)
-        text = None  # a list of words comes without its text
+        sentence = None  # a list of words comes without the sentence as typed
         if "words" not in json_dict:
-            text = json_dict["sentence"]
-        instance.add_field("text", MetadataField(text))
+            sentence = json_dict["sentence"]
+        instance.add_field("text", MetadataField(sentence))
         return instance
 
     @overrides
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
         predictions = super().predict_batch_instance(instances)
         for instance, outputs in zip(instances, predictions, strict=True):
-            if "entities" in outputs:  # otherwise tags are no spans, and have no encoding
+            if "entities" in outputs:  # plain tags have no encoding, and no places
                 self._use_encoding_of_training(outputs)
                 _add_places_in_text(outputs["entities"], instance)
         return predictions
 
     def _use_encoding_of_training(self, outputs: JsonDict) -> None:
-        """Converts the tags of a prediction to the encoding of the training data."""
+        """Converts the tags of a prediction to the encoding of the training data, if known."""
         vocab = self._model.vocab
-        encoding = "BIO"
+        encoding = "BIO"  # where another reader has read the training data
         if ENCODING_TAGS in vocab.get_namespaces():
             encodings = list(vocab.get_token_to_index_vocabulary(ENCODING_TAGS))
             if encodings:
@@ -391,17 +428,21 @@ class NerPredictor(SentencePredictor):
     def dump_line(self, outputs: JsonDict) -> str:
         if self._output_format == "json":
             return super().dump_line(outputs)
-        return "\n".join([*self.format_lines(outputs), ""])
+        return "".join(f"{line}\n" for line in self.format_lines(outputs))
 
     def format_lines(self, outputs: JsonDict) -> list[str]:
-        """Returns the columns of a prediction."""
+        """
+        Returns a line for each word of a prediction, with its gold tag, if there is one, and its
+        predicted tag, and a blank line. Tags of entities become BIO, as scorers expect.
+        """
         columns = [outputs["words"]]
         for name in ("gold_tags", "tags"):
             tags = outputs.get(name)
-            if tags and "entities" in outputs:
+            if not tags:
+                continue
+            if "entities" in outputs:
                 tags = _in_bio(tags)
-            if tags:
-                columns.append(tags)
+            columns.append(tags)
         lines = []
         for fields in zip(*columns, strict=True):
             without_spaces = [_SPACES.sub("_", field) for field in fields]
@@ -411,7 +452,10 @@ class NerPredictor(SentencePredictor):
 
 
 def _add_places_in_text(entities: Iterable[JsonDict], instance: Instance) -> None:
-    """Adds to each entity where it begins and ends in the text as typed, and its text there."""
+    """
+    Adds to each entity where it begins and ends in the text as typed, or in the words joined by
+    spaces, and replaces its text by the text there.
+    """
     text, places = text_and_places(instance)
     for entity in entities:
         start, _ = places[entity["start_word"]]
@@ -423,10 +467,10 @@ def _add_places_in_text(entities: Iterable[JsonDict], instance: Instance) -> Non
 
 
 def _in_bio(tags: Sequence[str]) -> list[str]:
-    """Returns the tags of entities in BIO, from any encoding; in IO, a tag is only a type."""
+    """Returns the tags of entities in BIO, from any encoding."""
     with_letters = []
     for tag in tags:
-        if parse_tag(tag) is None:
+        if parse_tag(tag) is None:  # only a type: models of early versions may predict IO
             tag = f"I-{tag}"
         with_letters.append(tag)
     return spans_to_tags(tags_to_spans(with_letters), len(tags), "BIO")

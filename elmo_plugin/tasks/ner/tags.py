@@ -12,7 +12,8 @@ ENCODINGS = {"BIO": "BI", "IOB1": "BI", "BIOUL": "BIUL", "BIOES": "BIES", "BMES"
 
 def parse_tags(values: Set[str]) -> dict[str, EntityTag] | None:
     """
-    Returns the meaning of tags; `None` if one is not a tag of entities, or only some have a type.
+    Returns the meaning of each tag, or `None` if these are no tags of entities: if one of them
+    cannot be, or if only some of them have a type.
     """
     tags = {}
     for value in values:

@@ -143,6 +143,7 @@ def test_figures_and_printed_lines_equal_conlleval(shared: Path) -> None:
         "a B-X B-X\nb I-X I-X\n-X- O O\nc I-X I-X\n",
         "a B-X B-X\nb I-X I-X\n-X- - B-Y O\nc I-X I-X\n",
         "# id 5 domain=dev\na B-X B-X\nb L-X I-X\n\n# text = c U-X\nc U-X U-X\n",
+        "# text = a I .\na B-X B-X\nb I-X I-X\n\n# I-X I-X\n",
         "word gold predicted\na B-X B-X\nb I-X I-X\n-DOCSTART-\n# I-X I-X\n",
     ],
 )
@@ -158,6 +159,12 @@ TAGS = (
 )
 
 
+def test_a_hash_and_an_equals_sign_may_be_words() -> None:
+    assert list(parse_tagged(lines("# = B-X O\n= = O I-X\n# O O O\n"))) == [
+        [("B-X", "O"), ("O", "I-X"), ("O", "O")]
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -168,6 +175,7 @@ TAGS = (
         (b"a O O\nb X-X O\n", f", line 2: {TAGS}'X-X'"),
         (b"a O PER\n", f", line 1: {TAGS}'PER'"),
         (b" \n\n-X- O O\n", ": no words in this file"),
+        (b"word gold predicted\n\n", ": no words in this file"),
     ],
 )
 def test_mistakes_are_named_with_their_line(tmp_path: Path, text: bytes, message: str) -> None:

@@ -30,7 +30,7 @@ def instances_in(encoding: str) -> list[Instance]:
     )
 
 
-def tagger(vocab: Vocabulary, encoding: str, dropout: float = 0.0) -> NerBiLstmCrf:
+def tagger(vocab: Vocabulary, encoding: str | None, dropout: float = 0.0) -> NerBiLstmCrf:
     torch.manual_seed(0)
     bilstm = Lazy(VariationalBiLstm, hidden_sizes=[6], dropout=dropout)
     encoder = ContextualEncoder(word_embedder(vocab), bilstm)
@@ -104,6 +104,24 @@ def test_a_batch_is_decoded_at_once_like_each_sentence_by_allennlps_crf(
         with monkeypatch.context() as patch:
             patch.delattr(type(crf), "viterbi_tags")  # which has a loop over sentences
             assert model(**tensors)["tags"] == expected
+
+
+@pytest.mark.parametrize("encoding", ["BIO", None])
+@pytest.mark.parametrize("tags", [["B-X", "I-X", "E-X"], ["S-X"], ["B-X", "M-X", "S-X"]])
+def test_tags_that_no_sequence_could_have_are_an_error(
+    encoding: str | None, tags: list[str]
+) -> None:
+    vocab = Vocabulary(tokens_to_add={"labels": ["O", *tags]})
+    with pytest.raises(ConfigurationError, match=r"expected tags in BIO or BIOUL .* '[ESM]-X"):
+        tagger(vocab, encoding)
+
+
+def test_a_label_that_keeps_tags_from_being_entities_is_named() -> None:
+    message = "expected tags of entities, got '{}'; metric='\\+accuracy'"
+    for labels, named in ((["O", "B-X", "L-X", "U"], "U"), (["O", "U", "U-X", "NOUN"], "NOUN")):
+        vocab = Vocabulary(tokens_to_add={"labels": labels})
+        with pytest.raises(ConfigurationError, match=message.format(named)):
+            tagger(vocab, "BIOUL")
 
 
 @pytest.mark.parametrize(("encoding", "other"), [("BIO", "BIOUL"), ("BIOUL", "BIO")])
