@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 from allennlp import commands
+from allennlp.commands import test_install
 from allennlp.common import cached_transformers, plugins, util
 from allennlp.common.checks import ConfigurationError
 from allennlp.training import gradient_descent_trainer
@@ -145,7 +146,9 @@ def import_submodules_by_their_full_names() -> None:
 
     This shim can go when AllenNLP walks its packages with a prefix.
     """
-    modules: tuple[Any, ...] = (util, commands)  # each has imported the function by its name
+    # Each of these modules has its own name for the function. `allennlp train --include-package`
+    # calls that of `util`.
+    modules: tuple[Any, ...] = (util, commands, test_install)
     for module in modules:
         module.import_module_and_submodules = _include_package
     plugins.import_module_and_submodules = _import_with_submodules
