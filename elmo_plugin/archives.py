@@ -219,7 +219,8 @@ def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path)
     from allennlp.common.meta import META_NAME, Meta
     from allennlp.models import archive_model
 
-    _check_namespaces(model.vocab.get_namespaces())
+    # AllenNLP writes a file for each namespace of the vocabulary.
+    _check_that_files_can_hold(model.vocab.get_namespaces())
     with atomic_write(output) as temporary:
         folder = temporary.parent / PARTS  # removed with its parent
         folder.mkdir()
@@ -230,17 +231,24 @@ def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path)
         archive_model(folder, archive_path=str(temporary))
 
 
-def _check_namespaces(namespaces: Iterable[str]) -> None:
+def _check_that_files_can_hold(namespaces: Iterable[str]) -> None:
     """
-    Raises `BiLmError` if a namespace of a vocabulary is no name of a file. A configuration may give
-    it any name, such as `../x`, and AllenNLP writes a file of that name.
+    Raises `BiLmError` if a namespace of a vocabulary cannot be written as a file of its name, and
+    read again. A configuration may give a namespace any name, such as `../x`.
     """
     for namespace in namespaces:
         # By the rules of Windows, both kinds of slashes separate folders, and so does a drive.
         is_name = PureWindowsPath(namespace).name == namespace and "\0" not in namespace
-        is_hidden = namespace.startswith(".")  # AllenNLP would not read it again
-        if not is_name or is_hidden:
+        if not is_name or not _is_read_again(namespace):
             raise BiLmError(f"the vocabulary's namespace {namespace!r:.100} is no name of a file")
+
+
+def _is_read_again(namespace: str) -> bool:
+    """Returns whether AllenNLP finds the file of a namespace again, with the same namespace."""
+    is_hidden = f"{namespace}.txt".startswith(".")  # as with an empty name
+    is_taken = namespace == "non_padded_namespaces"  # a file of AllenNLP's own
+    loses_its_end = ".txt" in namespace  # AllenNLP removes each `.txt` from the name of a file
+    return not is_hidden and not is_taken and not loses_its_end
 
 
 def check_config(
