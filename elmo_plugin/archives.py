@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path, PureWindowsPath
+from pickle import UnpicklingError
 from pkgutil import iter_modules
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -136,32 +137,42 @@ def load_archive(
     from allennlp.common.params import Params, parse_overrides, with_overrides
     from allennlp.models import Archive, archival
 
-    with _unpacked(path) as (folder, name), naming_archive(name):
-        config = _read_config(folder, name)
-        # An archive without weights is refused: its biLM would be read from wherever it says.
+    with _unpacked(path) as (folder, name):
+        # Even if the caller gives other weights: an archive without weights is refused, because its
+        # biLM would be read from the file that the configuration names.
         weights = find_weights(folder, name)
         if weights_file:
             weights = Path(weights_file)
-        # AllenNLP reads the weights by `torch.load`.
-        check_before_load(weights, name)
-        if isinstance(overrides, str):
-            overrides = parse_overrides(overrides)
-        if overrides:
-            config = with_overrides(config, overrides)
-        params = Params(config)
-        if trust:
-            logger.warning("%s is trusted: it may run code and read any file", name)
-        else:
-            check_config(params.as_dict(quiet=True), name, folder, overrides)
-        with spacy_rules(params, name, trust):
-            # From copies, because AllenNLP removes the parameters that it has read.
-            reader, validation_reader = archival._load_dataset_readers(params.duplicate(), folder)
-            model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
-            check_all_finite(_stored_tensors(model), name)
-        meta = None
-        if (folder / META_NAME).is_file():
-            meta = Meta.from_path(folder / META_NAME)
-    return Archive(model, params, reader, validation_reader, meta)
+            name = f"{name} with weights {weights_file}"
+        with naming_archive(name):
+            config = _read_config(folder, name)
+            # AllenNLP reads the weights by `torch.load`.
+            check_before_load(weights, name)
+            if isinstance(overrides, str):
+                overrides = parse_overrides(overrides)
+            if overrides:
+                config = with_overrides(config, overrides)
+            params = Params(config)
+            if trust:
+                logger.warning("%s is trusted: it may run code and read any file", name)
+            else:
+                check_config(params.as_dict(quiet=True), name, folder, overrides)
+            with spacy_rules(params, name, trust):
+                # From copies, because AllenNLP removes the parameters that it has read.
+                readers = archival._load_dataset_readers(params.duplicate(), folder)
+                model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
+                check_all_finite(_stored_tensors(model), name)
+            meta = None
+            if (folder / META_NAME).is_file():
+                meta = Meta.from_path(folder / META_NAME)
+    reader, validation_reader = readers
+    return Archive(
+        model=model,
+        config=params,
+        dataset_reader=reader,
+        validation_dataset_reader=validation_reader,
+        meta=meta,
+    )
 
 
 def _stored_tensors(model: "Model") -> Iterator[tuple[str, "Tensor"]]:
@@ -465,7 +476,11 @@ def naming_archive(name: str) -> Iterator[None]:
         raise_if_sigterm(error)
         if is_lack_of_memory(error):
             raise
-        message = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, UnpicklingError):
+            # torch's own message advises to run the code in the file.
+            message = "its weights are not plain tensors, or damaged"
+        else:
+            message = " ".join(str(error).split()) or type(error).__name__
         if name not in message:
             message = f"{name}: {message}"
         raise BiLmError(message) from error

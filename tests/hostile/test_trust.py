@@ -120,7 +120,7 @@ def deep(levels: int) -> list[Any]:
         (lambda files: files.update({"config.json": b'{"model": std.extVar("HOME")}'}), "not JSON"),
         (with_config(model__contextual_encoder__dropout="x"), "dropout"),
         (with_config(vocabulary="from_files"), "expected a model and a vocabulary, as objects"),
-        (lambda files: files.update({"weights.th": b"none"}), "weights"),
+        (lambda files: files.update({"weights.th": b"none"}), ": its weights are not plain tens"),
         (with_config(model__x="a/" * 3000), "model|x"),
         (with_config(dataset_reader__x=[deep(900)]), "recursion|x"),
         (with_config(model__type="no.such\x1b[2J"), r"no\.such\\x1b"),
@@ -153,7 +153,7 @@ def ways_to_import() -> Iterator[Any]:
         yield pytest.param(changes, True, id=f"allennlp predict-{name}", marks=marks)
 
 
-@pytest.mark.parametrize(("changes", "is_command"), ways_to_import())
+@pytest.mark.parametrize(("changes", "is_command"), list(ways_to_import()))
 def test_no_class_is_imported_by_its_module_path(
     training: Path,
     tmp_path: Path,
@@ -275,6 +275,29 @@ def test_the_caller_may_name_other_weights(training: Path, tmp_path: Path) -> No
     torch.save(state, tmp_path / "other.th")
     loaded = load_archive(training, weights_file=tmp_path / "other.th").model
     assert torch.equal(loaded.state_dict()["tag_projection.bias"], state["tag_projection.bias"])
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ("missing", "file not found"),
+        ("not torch", "its weights are not plain tensors, or damaged"),
+        ("NaN", "the tensor tag_projection.bias has NaN in it"),
+    ],
+)
+def test_other_weights_that_cannot_be_used_are_named(
+    training: Path, tmp_path: Path, damage: str, message: str
+) -> None:
+    weights = tmp_path / "other.th"
+    if damage == "not torch":
+        weights.write_text("no weights")
+    elif damage == "NaN":
+        state = torch.load(training / "best.th", weights_only=True)
+        state["tag_projection.bias"] += float("nan")
+        torch.save(state, weights)
+    named = re.escape(f"directory {training} with weights {weights}: {message}")
+    with pytest.raises(BiLmError, match=f"^{named}$"):
+        load_archive(training, weights_file=weights)
 
 
 def test_code_in_weights_is_not_run_by_an_old_torch(
