@@ -10,11 +10,12 @@ Makes AllenNLP's own commands safer when it is imported, as a line of `.allennlp
 
 import argparse
 import inspect
+import json
 import logging
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -168,15 +169,9 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
     of the inputs, or the model does not return `--batch-weight-key`.
     """
     options = inspect.signature(EVALUATE).bind(*args, **kwargs).arguments
-    inputs = [
-        *options["input_file"].split(","),
-        options["archive_file"],
-        options.get("weights_file"),
-    ]
-    outputs: list[str] = []
-    for name in ("metrics_output_file", "predictions_output_file"):
-        outputs += (options.get(name) or "").split(",")
-    _check_outputs(outputs, inputs)
+    data = _data_of_evaluation(options["input_file"])
+    inputs = [*_texts(data), options["archive_file"], options.get("weights_file")]
+    _check_outputs(_outputs_of_evaluation(options, data), inputs)
     try:
         return EVALUATE(*args, **kwargs)
     except KeyError as error:
@@ -186,6 +181,52 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
                 f"--batch-weight-key {key}: the model does not return it"
             ) from error
         raise
+
+
+def _data_of_evaluation(input_file: str) -> list[Any]:
+    """
+    Returns the data of each evaluation that `allennlp evaluate` makes. AllenNLP takes its argument
+    for values of JSON, such as `{"ner": "dev.txt"}`, and else for paths, with commas between them.
+    """
+    try:
+        data: list[Any] = json.loads(f"[{input_file}]")
+    except json.JSONDecodeError:
+        return list(input_file.split(","))
+    return data
+
+
+def _texts(data: Any) -> Iterator[str]:
+    """Yields the texts in a value of JSON, at any depth. Any of them may be a path."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, list):
+        for item in data:
+            yield from _texts(item)
+    elif isinstance(data, dict):
+        for item in data.values():
+            yield from _texts(item)
+
+
+def _outputs_of_evaluation(options: Mapping[str, Any], data: list[Any]) -> list[str]:
+    """
+    Returns the files that `allennlp evaluate` writes. With `--auto-names`, AllenNLP does not write
+    the files that the options name, but one beside each file of the data.
+    """
+    outputs: list[str] = []
+    for option, kind, suffix in (
+        ("metrics_output_file", "METRICS", ".outputs"),
+        ("predictions_output_file", "PREDS", ".preds"),
+    ):
+        given = options.get(option)
+        if not given:
+            continue
+        if options.get("auto_names") in (kind, "ALL"):
+            for file in _texts(data):
+                path = Path(file)
+                outputs.append(str(path.parent / f"{path.stem}{suffix}"))
+        else:
+            outputs += given.split(",")
+    return outputs
 
 
 def from_archive(
