@@ -88,17 +88,19 @@ class TrainedMix(NamedTuple):
 def import_all_plugins(subject: str) -> None:
     """
     Registers this package's classes, then the classes of the user's plugins. Raises `BiLmError` if
-    AllenNLP is not installed: the message says that `subject` needs it.
+    AllenNLP, or a package that it needs, is not installed: the message says that `subject`, such as
+    "a trained model", needs AllenNLP.
     """
     try:
-        import_module("allennlp.models")  # it needs most of AllenNLP's dependencies
+        # These two modules need most of AllenNLP's dependencies, so a missing one shows here.
+        import_module("allennlp.models")
         import_module("allennlp.common.plugins")
     except ModuleNotFoundError:
         raise BiLmError(f"{subject} {NEEDS_ALLENNLP}") from None
     import_module("elmo_plugin.register")
     from elmo_plugin import shims  # after the check, because it imports AllenNLP
 
-    shims.never_install()
+    shims.never_install_spacy_models()
     with _importing:
         shims.import_plugins(os.getcwd())
 
@@ -138,8 +140,8 @@ def load_archive(
     from allennlp.models import Archive, archival
 
     with _unpacked(path) as (folder, name):
-        # Even if the caller gives other weights: an archive without weights is refused, because its
-        # biLM would be read from the file that the configuration names.
+        # An archive without weights is refused, even if the caller gives other weights: its biLM
+        # would be read from the file that the configuration names.
         weights = find_weights(folder, name)
         if weights_file:
             weights = Path(weights_file)
@@ -178,9 +180,9 @@ def load_archive(
 def _stored_tensors(model: "Model") -> Iterator[tuple[str, "Tensor"]]:
     """
     Yields the names and tensors that a model stores: its parameters and its persistent buffers.
-    Other buffers, such as forbidden transitions with scores of -inf, are derived from options. This
-    is not `model.state_dict()`, because it reads the file of a bundled biLM again,
-    to leave out its weights.
+    Other buffers, such as forbidden transitions with scores of -inf, are derived from options.
+    `model.state_dict()` is not called, because it would read the file of a bundled biLM again, to
+    leave out its weights.
     """
     yield from model.named_parameters()
     for module_name, module in model.named_modules():
@@ -192,21 +194,20 @@ def _stored_tensors(model: "Model") -> Iterator[tuple[str, "Tensor"]]:
 
 def load_mixes(archive: str | Path, trust: bool) -> list[TrainedMix]:
     """
-    Loads a trained model on the CPU, see `load_archive`, and returns its mixes of layers in the
-    order of `read_layer_weights`.
-
-    Raises `BiLmError` as `load_archive` does, or if the model is without ELMo.
+    Loads a trained model on the CPU, as `load_archive` does, and returns its mixes of layers in the
+    order of `read_layer_weights`. Raises the errors of `load_archive`, and `BiLmError` if the model
+    does not use ELMo.
     """
     import_all_plugins(subject="the mixture of a trained model")
-    # The stored weights show it before the whole model is loaded.
+    # The names of the stored weights show whether a model uses ELMo, before it is loaded.
     if not read_layer_weights(read_state(archive)):
         raise BiLmError(f"archive {archive}: expected a model with ELMo")
     model = load_archive(archive, trust=trust).model
     bilms_and_mixes = []
-    for elmo in model.modules():
-        if isinstance(elmo, ElmoRepresentations):
-            for mix in elmo.mixes.values():
-                bilms_and_mixes.append((elmo.bilm, cast(LayerMix, mix)))
+    for module in model.modules():
+        if isinstance(module, ElmoRepresentations):
+            for mix in module.mixes.values():
+                bilms_and_mixes.append((module.bilm, cast(LayerMix, mix)))
     # The weights in the model's state have the same order as its modules.
     layer_weights = read_layer_weights(model.state_dict())
     trained = []
@@ -267,8 +268,8 @@ def check_config(
 ) -> None:
     """
     Raises `BiLmError`, beginning with `name`, if the configuration of an archive, unpacked in
-    `folder`, names code, or files outside the archive; see `refused`. `overrides` are already in
-    the configuration. They are the caller's own, so they may name anything.
+    `folder`, names code, or files outside the archive; `refused` has the rules. `overrides` are
+    already in the configuration. They are the caller's own, so they may name anything.
     """
     from allennlp.common import Params
 
@@ -279,6 +280,7 @@ def check_config(
         # The biLM from which the training started is not read again: `bilm` takes its options from
         # the weights.
         model.pop("initial", None)
+    # The keys that lead to each overridden value. They may be written apart, or with dots.
     overridden = [key.split(".") for key in Params(dict(overrides or {})).as_flat_dict()]
     for keys, reason in refused({**config, "model": model}, folder):
         place = [str(key) for key in keys]
@@ -294,9 +296,9 @@ def check_config(
 @contextmanager
 def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]:
     """
-    Makes it safe that AllenNLP makes the predictor that an archive names, within the block: spaCy's
-    rules split words there. Raises `BiLmError` if that predictor reads files or loads other models.
-    With `trust`, does nothing.
+    Makes it safe, within the block, to let AllenNLP construct the predictor that an archive names:
+    words are split by spaCy's rules there. Raises `BiLmError` if that predictor reads files or
+    loads other models. With `trust`, nothing is checked or changed.
     """
     from elmo_plugin.config_check import refused_predictor
 
@@ -317,9 +319,9 @@ def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]
 @contextmanager
 def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> Iterator[None]:
     """
-    Within the block, makes AllenNLP split words by spaCy's rules where `config` names a model of
-    spaCy, because the code of a model runs when it is loaded. With `trust`, AllenNLP loads models
-    that are installed. It never installs one.
+    Makes AllenNLP, within the block, split words by spaCy's rules where `config` names a model of
+    spaCy, because a model of spaCy may contain code, and runs it when it is loaded. With `trust`,
+    AllenNLP loads models that are installed. It never installs one.
 
     If a model must do more than split words, and is not loaded, AllenNLP gets a `BiLmError` that
     begins with `name`.
@@ -358,8 +360,8 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
 
 def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """
-    Yields each value in a configuration, at any depth, after the keys that lead to it. An object or
-    a list is yielded as a whole, and then each value in it.
+    Yields the keys that lead to each value in a configuration, at any depth, and the value. An
+    object or a list is yielded as a whole, and then each value in it.
     """
     if isinstance(config, list):
         config = dict(enumerate(config))  # the place in a list is a key
@@ -373,7 +375,7 @@ def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
 
 def _drop_gone_options(reader: dict[str, Any]) -> None:
     """Deletes, from an old archive's dataset reader, the options that version 1.0.0 removed."""
-    reader_type: Any = reader.get("type")
+    reader_type = str(reader.get("type"))
     for option in GONE_READER_OPTIONS.get(reader_type, ()):
         reader.pop(option, None)
     if reader_type == "ner_conll2003":
@@ -424,8 +426,8 @@ def _objects(config: Mapping[str, Any], *keys: str) -> list[dict[str, Any]]:
 def _remove_initial_values_and_cache(part: dict[str, Any]) -> None:
     """
     Removes from a part of a model the options for its initial values, because the archive has its
-    weights. Also removes its `cache` if that is a cache of this package, and no option of the same
-    name of another part.
+    weights. Also removes its `cache` if that is a cache of this package: a class of the user's may
+    have another option of that name.
     """
     for key in _INITIAL_VALUE_OPTIONS:
         part.pop(key, None)
@@ -440,8 +442,8 @@ def _unpacked(path: str | Path) -> Iterator[tuple[Path, str]]:
     Yields the folder with the content of an archive, and the archive's name for messages. For the
     directory of a training, that is the directory itself; else a temporary folder.
 
-    Raises `BiLmError` if a directory has entries of other kinds, or links that lead out of it, or
-    if an archive lacks a vocabulary.
+    Raises `BiLmError` if a directory has a folder or a pipe in the place of a file, or links that
+    lead out of it; or if an archive lacks a vocabulary.
     """
     local = archive_path(path)
     if local.is_dir():
@@ -467,8 +469,8 @@ def _unpacked(path: str | Path) -> Iterator[tuple[Path, str]]:
 def naming_archive(name: str) -> Iterator[None]:
     """
     Turns any error of the block into a `BiLmError` of one line that names the archive from which
-    the block makes a model or a predictor. A lack of memory, of the machine or of a GPU, is
-    not the archive's fault, and passes unchanged.
+    the block makes a model or a predictor. A lack of memory, of the machine or of a GPU, is not the
+    archive's fault, and passes unchanged.
     """
     try:
         yield

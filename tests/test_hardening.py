@@ -210,7 +210,7 @@ def test_a_truncated_configuration_does_not_prevent_recovery(
     monkeypatch.setattr(
         elmo_plugin.hardening, "TRAIN_MODEL", lambda params, serialization_dir, recover: None
     )
-    monkeypatch.setattr(elmo_plugin.hardening, "check", lambda found: None)
+    monkeypatch.setattr(elmo_plugin.hardening, "raise_for_mistakes", lambda found: None)
     elmo_plugin.hardening.train_model(
         Params({"model": {}}), serialization_dir=str(tmp_path), recover=True
     )
@@ -245,7 +245,7 @@ def test_a_mistake_removes_only_a_new_folder_in_which_nothing_was_trained(
         raise FileNotFoundError("file glove.txt not found")
 
     monkeypatch.setattr(elmo_plugin.hardening, "TRAIN_MODEL", fails)
-    monkeypatch.setattr(elmo_plugin.hardening, "check", lambda found: None)
+    monkeypatch.setattr(elmo_plugin.hardening, "raise_for_mistakes", lambda found: None)
     with pytest.raises(FileNotFoundError):
         elmo_plugin.hardening.train_model(Params({"model": {}}), str(folder))
     assert folder.exists() is (trained or was_there)
