@@ -282,15 +282,15 @@ def check_config(
         model.pop("initial", None)
     # The keys that lead to each overridden value. They may be written apart, or with dots.
     overridden = [key.split(".") for key in Params(dict(overrides or {})).as_flat_dict()]
-    for keys, reason in refused({**config, "model": model}, folder):
-        place = [str(key) for key in keys]
+    for refusal in refused({**config, "model": model}, folder):
+        place = [str(key) for key in refusal.keys]
         is_overridden = any(place[: len(prefix)] == prefix for prefix in overridden)
         if is_overridden:
             continue  # the caller has chosen this value
-        hint = f"; {TRUST}"
-        if "not registered" in reason:
-            hint = ""  # trust does not help
-        raise BiLmError(f"{name}: {'.'.join(place)}: {reason}{hint}")
+        message = f"{name}: {'.'.join(place)}: {refusal.reason}"
+        if refusal.trust_helps:
+            message += f"; {TRUST}"
+        raise BiLmError(message)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from allennlp.models import Model
 from allennlp.modules import TokenEmbedder
 
 from elmo_plugin import archives, hardening, load_predictor, plugin  # noqa: F401 (register and replace)
-from elmo_plugin.archives import check_config, load_archive
+from elmo_plugin.archives import TRUST, check_config, load_archive
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.formats import torch_files
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
@@ -409,6 +409,28 @@ def test_a_users_class_accepts_plain_values(
 def test_a_users_class_accepts_only_plain_values(more: Any, tmp_path: Path) -> None:
     model = {"type": "users_own", "size": 3, "word": "a", "words": [], "more": more}
     with pytest.raises(BiLmError, match=r"it: model\.more"):
+        check_config({"model": model}, "it", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("absent", "'absent' is not registered: list its package in .allennlp_plugins.*"),
+        ("bert_for_classification", "'bert_for_classification' was removed: take .*"),
+        ("no.such", f"no.such would be imported; {re.escape(TRUST)}"),
+    ],
+)
+def test_trust_is_advised_only_where_it_helps(kind: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(BiLmError, match=f"^it: model.type: {message}$") as raised:
+        check_config({"model": {"type": kind}}, "it", tmp_path)
+    assert (TRUST in str(raised.value)) is ("." in kind)
+
+
+def test_a_refused_class_in_a_users_class_is_not_called_unregistered(tmp_path: Path) -> None:
+    more = {"type": "pretrained_transformer"}
+    model = {"type": "users_own", "size": 3, "word": "a", "words": [], "more": more}
+    message = "it: model.more.type: pretrained_transformer reads files, runs programs or loads"
+    with pytest.raises(BiLmError, match=f"^{message}.*{re.escape(TRUST)}$"):
         check_config({"model": model}, "it", tmp_path)
 
 
