@@ -210,21 +210,20 @@ class ArchiveJudge(Judge[Refusal]):
             registered_cls, method = types[kind]
             constructor = Constructor(registered_cls, method)
             value = {key: item for key, item in value.items() if key != "type"}
-        class_of_init = _class_of_init(constructor.cls)
-        if self.may_make(class_of_init):
-            yield from self._judge_arguments(constructor, class_of_init, value, keys)
-            yield from self.judge_own_files(constructor, class_of_init, name, value, keys)
+        if self.may_make(constructor.class_of_init()):
+            yield from self._judge_arguments(constructor, value, keys)
+            yield from self.judge_own_files(constructor, name, value, keys)
         else:
             yield _refusal_of_class(name, keys)
 
     def _judge_arguments(
-        self, constructor: Constructor, class_of_init: Any, value: Mapping[str, Value], keys: Keys
+        self, constructor: Constructor, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
         """
-        Judges the arguments of an object; `class_of_init` has the `__init__` that gets them. The
-        meaning of a name such as "path" or "vocab" is known for reviewed classes only, not for the
-        user's.
+        Judges the arguments of an object. The meaning of a name such as "path" or "vocab" is known
+        for reviewed classes only, not for the user's.
         """
+        class_of_init = constructor.class_of_init()
         in_class_of_user = is_of_user(class_of_init)
         judge = replace(self, in_class_of_user=in_class_of_user)
         options = constructor.options()
@@ -243,17 +242,13 @@ class ArchiveJudge(Judge[Refusal]):
                 yield from judge.judge(Any, item, place)
 
     def judge_own_files(
-        self,
-        constructor: Constructor,
-        class_of_init: Any,
-        name: str,
-        value: Mapping[str, Value],
-        keys: Keys,
+        self, constructor: Constructor, name: str, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
         """
-        Judges the files that the object reads. A class that takes files of its archive says by
-        `argument_outside` which argument names one from elsewhere.
+        Judges the files that the object, called `name` in messages, reads. A class that takes files
+        of its archive says by `argument_outside` which argument names one from elsewhere.
         """
+        class_of_init = constructor.class_of_init()
         if not hasattr(class_of_init, "argument_outside"):
             return  # it takes no files
         argument = class_of_init.argument_outside(self.folder, value)
@@ -320,26 +315,3 @@ def _leads_outside(text: str) -> bool:
 def is_name(kind: Value, names: Iterable[str]) -> bool:
     """Returns whether a type is one of the names. A configuration may have any value there."""
     return isinstance(kind, str) and kind in names
-
-
-def _class_of_init(cls: Any) -> Any:
-    """
-    Returns the registered class whose `__init__` a class has, or else the class itself. If a class
-    of the user's inherits the `__init__` of a reviewed class, its arguments have the same meaning
-    as there.
-    """
-    for base in cls.__mro__:  # first the class itself
-        if "__init__" in vars(base):  # the one that Python calls
-            if _is_registered(base):
-                return base
-            return cls
-    return cls
-
-
-def _is_registered(cls: Any) -> bool:
-    """Returns whether a class is registered under any name."""
-    for types in Registrable._registry.values():
-        for registered, _ in types.values():
-            if registered is cls:
-                return True
-    return False

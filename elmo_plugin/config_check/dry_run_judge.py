@@ -115,18 +115,13 @@ class _DryRunJudge(ArchiveJudge):
 
     @overrides
     def judge_own_files(
-        self,
-        constructor: Constructor,
-        class_of_init: Any,
-        name: str,
-        value: Mapping[str, Value],
-        keys: Keys,
+        self, constructor: Constructor, name: str, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
         """
         Judges the files that a class reads or writes. If the configuration leaves an argument out,
         the default is judged: it may be an address.
         """
-        if is_of_user(class_of_init):
+        if is_of_user(constructor.class_of_init()):
             return  # only its author knows the meaning of its arguments
         for key, option in constructor.options().items():
             given = value.get(key, option.default)
