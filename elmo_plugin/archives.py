@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state, weights_file
 from elmo_plugin.common.bundled import archive_path
-from elmo_plugin.common.errors import NEEDS_ALLENNLP, is_lack_of_memory, raise_if_sigterm
+from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_if_sigterm_or_out_of_memory
 from elmo_plugin.common.files import PARTS, atomic_write, temporary_folder, write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -475,9 +475,7 @@ def naming_archive(name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # damage can make AllenNLP and torch raise anything
-        raise_if_sigterm(error)
-        if is_lack_of_memory(error):
-            raise
+        raise_if_sigterm_or_out_of_memory(error)
         if isinstance(error, UnpicklingError):
             # torch's own message advises to run the code in the file.
             message = "its weights are not plain tensors, or damaged"
