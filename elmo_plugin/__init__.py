@@ -62,9 +62,10 @@ other_names.install()
 
 def __getattr__(name: str) -> "Any":
     """
-    Returns a public name from the module that defines it. The module is imported on first access,
-    because that may be slow (PEP 562).
+    Returns what a public name stands for, from the module that defines it. The module is imported
+    now rather than with this package, because that may be slow (PEP 562).
     """
+    # A module, for people who write only `import elmo_plugin`.
     if name == "sklearn":
         return import_module("elmo_plugin.sklearn")
     if name not in __all__:

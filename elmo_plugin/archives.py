@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path, PureWindowsPath
+from pickle import UnpicklingError
 from pkgutil import iter_modules
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state, weights_file
 from elmo_plugin.common.bundled import archive_path
-from elmo_plugin.common.errors import NEEDS_ALLENNLP, is_lack_of_memory, raise_if_sigterm
+from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_if_sigterm_or_out_of_memory
 from elmo_plugin.common.files import PARTS, atomic_write, temporary_folder, write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -87,17 +88,19 @@ class TrainedMix(NamedTuple):
 def import_all_plugins(subject: str) -> None:
     """
     Registers this package's classes, then the classes of the user's plugins. Raises `BiLmError` if
-    AllenNLP is not installed: the message says that `subject` needs it.
+    AllenNLP, or a package that it needs, is not installed: the message says that `subject`, such as
+    "a trained model", needs AllenNLP.
     """
     try:
-        import_module("allennlp.models")  # it needs most of AllenNLP's dependencies
+        # These two modules need most of AllenNLP's dependencies, so a missing one shows here.
+        import_module("allennlp.models")
         import_module("allennlp.common.plugins")
     except ModuleNotFoundError:
         raise BiLmError(f"{subject} {NEEDS_ALLENNLP}") from None
     import_module("elmo_plugin.register")
     from elmo_plugin import shims  # after the check, because it imports AllenNLP
 
-    shims.never_install()
+    shims.never_install_spacy_models()
     with _importing:
         shims.import_plugins(os.getcwd())
 
@@ -136,40 +139,50 @@ def load_archive(
     from allennlp.common.params import Params, parse_overrides, with_overrides
     from allennlp.models import Archive, archival
 
-    with _unpacked(path) as (folder, name), naming_archive(name):
-        config = _read_config(folder, name)
-        # An archive without weights is refused: its biLM would be read from wherever it says.
+    with _unpacked(path) as (folder, name):
+        # An archive without weights is refused, even if the caller gives other weights: its biLM
+        # would be read from the file that the configuration names.
         weights = find_weights(folder, name)
         if weights_file:
             weights = Path(weights_file)
-        # AllenNLP reads the weights by `torch.load`.
-        check_before_load(weights, name)
-        if isinstance(overrides, str):
-            overrides = parse_overrides(overrides)
-        if overrides:
-            config = with_overrides(config, overrides)
-        params = Params(config)
-        if trust:
-            logger.warning("%s is trusted: it may run code and read any file", name)
-        else:
-            check_config(params.as_dict(quiet=True), name, folder, overrides)
-        with spacy_rules(params, name, trust):
-            # From copies, because AllenNLP removes the parameters that it has read.
-            reader, validation_reader = archival._load_dataset_readers(params.duplicate(), folder)
-            model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
-            check_all_finite(_stored_tensors(model), name)
-        meta = None
-        if (folder / META_NAME).is_file():
-            meta = Meta.from_path(folder / META_NAME)
-    return Archive(model, params, reader, validation_reader, meta)
+            name = f"{name} with weights {weights_file}"
+        with naming_archive(name):
+            config = _read_config(folder, name)
+            # AllenNLP reads the weights by `torch.load`.
+            check_before_load(weights, name)
+            if isinstance(overrides, str):
+                overrides = parse_overrides(overrides)
+            if overrides:
+                config = with_overrides(config, overrides)
+            params = Params(config)
+            if trust:
+                logger.warning("%s is trusted: it may run code and read any file", name)
+            else:
+                check_config(params.as_dict(quiet=True), name, folder, overrides)
+            with spacy_rules(params, name, trust):
+                # From copies, because AllenNLP removes the parameters that it has read.
+                readers = archival._load_dataset_readers(params.duplicate(), folder)
+                model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
+                check_all_finite(_stored_tensors(model), name)
+            meta = None
+            if (folder / META_NAME).is_file():
+                meta = Meta.from_path(folder / META_NAME)
+    reader, validation_reader = readers
+    return Archive(
+        model=model,
+        config=params,
+        dataset_reader=reader,
+        validation_dataset_reader=validation_reader,
+        meta=meta,
+    )
 
 
 def _stored_tensors(model: "Model") -> Iterator[tuple[str, "Tensor"]]:
     """
     Yields the names and tensors that a model stores: its parameters and its persistent buffers.
-    Other buffers, such as forbidden transitions with scores of -inf, are derived from options. This
-    is not `model.state_dict()`, because it reads the file of a bundled biLM again,
-    to leave out its weights.
+    Other buffers, such as forbidden transitions with scores of -inf, are derived from options.
+    `model.state_dict()` is not called, because it would read the file of a bundled biLM again, to
+    leave out its weights.
     """
     yield from model.named_parameters()
     for module_name, module in model.named_modules():
@@ -181,21 +194,20 @@ def _stored_tensors(model: "Model") -> Iterator[tuple[str, "Tensor"]]:
 
 def load_mixes(archive: str | Path, trust: bool) -> list[TrainedMix]:
     """
-    Loads a trained model on the CPU, see `load_archive`, and returns its mixes of layers in the
-    order of `read_layer_weights`.
-
-    Raises `BiLmError` as `load_archive` does, or if the model is without ELMo.
+    Loads a trained model on the CPU, as `load_archive` does, and returns its mixes of layers in the
+    order of `read_layer_weights`. Raises the errors of `load_archive`, and `BiLmError` if the model
+    does not use ELMo.
     """
     import_all_plugins(subject="the mixture of a trained model")
-    # The stored weights show it before the whole model is loaded.
+    # The names of the stored weights show whether a model uses ELMo, before it is loaded.
     if not read_layer_weights(read_state(archive)):
         raise BiLmError(f"archive {archive}: expected a model with ELMo")
     model = load_archive(archive, trust=trust).model
     bilms_and_mixes = []
-    for elmo in model.modules():
-        if isinstance(elmo, ElmoRepresentations):
-            for mix in elmo.mixes.values():
-                bilms_and_mixes.append((elmo.bilm, cast(LayerMix, mix)))
+    for module in model.modules():
+        if isinstance(module, ElmoRepresentations):
+            for mix in module.mixes.values():
+                bilms_and_mixes.append((module.bilm, cast(LayerMix, mix)))
     # The weights in the model's state have the same order as its modules.
     layer_weights = read_layer_weights(model.state_dict())
     trained = []
@@ -219,7 +231,8 @@ def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path)
     from allennlp.common.meta import META_NAME, Meta
     from allennlp.models import archive_model
 
-    _check_namespaces(model.vocab.get_namespaces())
+    # AllenNLP writes a file for each namespace of the vocabulary.
+    _check_that_files_can_hold(model.vocab.get_namespaces())
     with atomic_write(output) as temporary:
         folder = temporary.parent / PARTS  # removed with its parent
         folder.mkdir()
@@ -230,17 +243,24 @@ def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path)
         archive_model(folder, archive_path=str(temporary))
 
 
-def _check_namespaces(namespaces: Iterable[str]) -> None:
+def _check_that_files_can_hold(namespaces: Iterable[str]) -> None:
     """
-    Raises `BiLmError` if a namespace of a vocabulary is no name of a file. A configuration may give
-    it any name, such as `../x`, and AllenNLP writes a file of that name.
+    Raises `BiLmError` if a namespace of a vocabulary cannot be written as a file of its name, and
+    read again. A configuration may give a namespace any name, such as `../x`.
     """
     for namespace in namespaces:
         # By the rules of Windows, both kinds of slashes separate folders, and so does a drive.
         is_name = PureWindowsPath(namespace).name == namespace and "\0" not in namespace
-        is_hidden = namespace.startswith(".")  # AllenNLP would not read it again
-        if not is_name or is_hidden:
+        if not is_name or not _is_read_again(namespace):
             raise BiLmError(f"the vocabulary's namespace {namespace!r:.100} is no name of a file")
+
+
+def _is_read_again(namespace: str) -> bool:
+    """Returns whether AllenNLP finds the file of a namespace again, with the same namespace."""
+    is_hidden = f"{namespace}.txt".startswith(".")  # as with an empty name
+    is_taken = namespace == "non_padded_namespaces"  # a file of AllenNLP's own
+    loses_its_end = ".txt" in namespace  # AllenNLP removes each `.txt` from the name of a file
+    return not is_hidden and not is_taken and not loses_its_end
 
 
 def check_config(
@@ -248,8 +268,8 @@ def check_config(
 ) -> None:
     """
     Raises `BiLmError`, beginning with `name`, if the configuration of an archive, unpacked in
-    `folder`, names code, or files outside the archive; see `refused`. `overrides` are already in
-    the configuration. They are the caller's own, so they may name anything.
+    `folder`, names code, or files outside the archive; `refused` has the rules. `overrides` are
+    already in the configuration. They are the caller's own, so they may name anything.
     """
     from allennlp.common import Params
 
@@ -260,24 +280,25 @@ def check_config(
         # The biLM from which the training started is not read again: `bilm` takes its options from
         # the weights.
         model.pop("initial", None)
+    # The keys that lead to each overridden value. They may be written apart, or with dots.
     overridden = [key.split(".") for key in Params(dict(overrides or {})).as_flat_dict()]
-    for keys, reason in refused({**config, "model": model}, folder):
-        place = [str(key) for key in keys]
+    for refusal in refused({**config, "model": model}, folder):
+        place = [str(key) for key in refusal.keys]
         is_overridden = any(place[: len(prefix)] == prefix for prefix in overridden)
         if is_overridden:
             continue  # the caller has chosen this value
-        hint = f"; {TRUST}"
-        if "not registered" in reason:
-            hint = ""  # trust does not help
-        raise BiLmError(f"{name}: {'.'.join(place)}: {reason}{hint}")
+        message = f"{name}: {'.'.join(place)}: {refusal.reason}"
+        if refusal.trust_helps:
+            message += f"; {TRUST}"
+        raise BiLmError(message)
 
 
 @contextmanager
 def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]:
     """
-    Makes it safe that AllenNLP makes the predictor that an archive names, within the block: spaCy's
-    rules split words there. Raises `BiLmError` if that predictor reads files or loads other models.
-    With `trust`, does nothing.
+    Makes it safe, within the block, to let AllenNLP construct the predictor that an archive names:
+    words are split by spaCy's rules there. Raises `BiLmError` if that predictor reads files or
+    loads other models. With `trust`, nothing is checked or changed.
     """
     from elmo_plugin.config_check import refused_predictor
 
@@ -298,9 +319,9 @@ def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]
 @contextmanager
 def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> Iterator[None]:
     """
-    Within the block, makes AllenNLP split words by spaCy's rules where `config` names a model of
-    spaCy, because the code of a model runs when it is loaded. With `trust`, AllenNLP loads models
-    that are installed. It never installs one.
+    Makes AllenNLP, within the block, split words by spaCy's rules where `config` names a model of
+    spaCy, because a model of spaCy may contain code, and runs it when it is loaded. With `trust`,
+    AllenNLP loads models that are installed. It never installs one.
 
     If a model must do more than split words, and is not loaded, AllenNLP gets a `BiLmError` that
     begins with `name`.
@@ -339,8 +360,8 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
 
 def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """
-    Yields each value in a configuration, at any depth, after the keys that lead to it. An object or
-    a list is yielded as a whole, and then each value in it.
+    Yields the keys that lead to each value in a configuration, at any depth, and the value. An
+    object or a list is yielded as a whole, and then each value in it.
     """
     if isinstance(config, list):
         config = dict(enumerate(config))  # the place in a list is a key
@@ -354,7 +375,7 @@ def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
 
 def _drop_gone_options(reader: dict[str, Any]) -> None:
     """Deletes, from an old archive's dataset reader, the options that version 1.0.0 removed."""
-    reader_type: Any = reader.get("type")
+    reader_type = str(reader.get("type"))
     for option in GONE_READER_OPTIONS.get(reader_type, ()):
         reader.pop(option, None)
     if reader_type == "ner_conll2003":
@@ -405,8 +426,8 @@ def _objects(config: Mapping[str, Any], *keys: str) -> list[dict[str, Any]]:
 def _remove_initial_values_and_cache(part: dict[str, Any]) -> None:
     """
     Removes from a part of a model the options for its initial values, because the archive has its
-    weights. Also removes its `cache` if that is a cache of this package, and no option of the same
-    name of another part.
+    weights. Also removes its `cache` if that is a cache of this package: a class of the user's may
+    have another option of that name.
     """
     for key in _INITIAL_VALUE_OPTIONS:
         part.pop(key, None)
@@ -421,8 +442,8 @@ def _unpacked(path: str | Path) -> Iterator[tuple[Path, str]]:
     Yields the folder with the content of an archive, and the archive's name for messages. For the
     directory of a training, that is the directory itself; else a temporary folder.
 
-    Raises `BiLmError` if a directory has entries of other kinds, or links that lead out of it, or
-    if an archive lacks a vocabulary.
+    Raises `BiLmError` if a directory has a folder or a pipe in the place of a file, or links that
+    lead out of it; or if an archive lacks a vocabulary.
     """
     local = archive_path(path)
     if local.is_dir():
@@ -448,16 +469,18 @@ def _unpacked(path: str | Path) -> Iterator[tuple[Path, str]]:
 def naming_archive(name: str) -> Iterator[None]:
     """
     Turns any error of the block into a `BiLmError` of one line that names the archive from which
-    the block makes a model or a predictor. A lack of memory, of the machine or of a GPU, is
-    not the archive's fault, and passes unchanged.
+    the block makes a model or a predictor. A lack of memory, of the machine or of a GPU, is not the
+    archive's fault, and passes unchanged.
     """
     try:
         yield
     except Exception as error:  # damage can make AllenNLP and torch raise anything
-        raise_if_sigterm(error)
-        if is_lack_of_memory(error):
-            raise
-        message = " ".join(str(error).split()) or type(error).__name__
+        raise_if_sigterm_or_out_of_memory(error)
+        if isinstance(error, UnpicklingError):
+            # torch's own message advises to run the code in the file.
+            message = "its weights are not plain tensors, or damaged"
+        else:
+            message = " ".join(str(error).split()) or type(error).__name__
         if name not in message:
             message = f"{name}: {message}"
         raise BiLmError(message) from error

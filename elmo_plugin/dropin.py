@@ -27,7 +27,7 @@ from torch.nn import Module
 from elmo_plugin import shims
 from elmo_plugin.migration.allennlp_api import Elmo, ElmoEmbedder, batch_to_ids
 from elmo_plugin.migration.allennlp_api.embedder import OPTIONS_FILE, WEIGHT_FILE
-from elmo_plugin.migration.allennlp_api.names import with_parameters
+from elmo_plugin.migration.allennlp_api.names import with_names_of_ours
 from elmo_plugin.migration.allennlp_api.token_embedder import (
     AllenNlpElmoTokenEmbedder,
     ElmoCharactersIndexer,
@@ -52,13 +52,13 @@ class PretrainedInitializer(PretrainedModelInitializer):
         self, weights_file_path: str, parameter_name_overrides: dict[str, str] | None = None
     ) -> None:
         super().__init__(weights_file_path, parameter_name_overrides)
-        self.weights = with_parameters(self.weights)
+        self.weights = with_names_of_ours(self.weights)
 
 
 def register() -> None:
     """
-    Replaces the ELMo that AllenNLP registered when it was imported above. Calling this twice is
-    harmless.
+    Replaces AllenNLP's ELMo, which was registered when AllenNLP was imported above. Calling this
+    twice is harmless.
     """
     shims.apply()
     TokenEmbedder.register("elmo_token_embedder", exist_ok=True)(AllenNlpElmoTokenEmbedder)
@@ -74,21 +74,27 @@ def register() -> None:
 
 
 def _call_model(self: Model, *inputs: Any, **options: Any) -> Any:
-    """Calls a model. Its ELMo with `stateful` "call" starts from zero, whatever came before."""
+    """
+    Calls a model. Each `Elmo` in it whose `stateful` is "call" starts from zero, whatever came
+    before.
+    """
     elmos = []
     for module in self.modules():
         if isinstance(module, Elmo) and module.resets_with_each_call:
             elmos.append(module)
     if not elmos:
         return Module.__call__(self, *inputs, **options)
-    with _one_call_at_a_time:  # or threads would go on from each other's state
+    with _one_call_at_a_time:  # or a thread would go on from the state that another one has left
         for stateful in elmos:
             stateful.reset_state()
         return Module.__call__(self, *inputs, **options)
 
 
 def _commands_elmo() -> ModuleType:
-    """Returns AllenNLP 0.9's module, without its command (now `elmo embed`)."""
+    """
+    Returns a module that has the names of `allennlp.commands.elmo` in AllenNLP 0.9, except for the
+    command itself, now `elmo embed`.
+    """
     module: Any = ModuleType(COMMANDS_ELMO, "AllenNLP 0.9's ElmoEmbedder, by elmo_plugin.")
     module.ElmoEmbedder = ElmoEmbedder
     module.batch_to_ids = batch_to_ids
@@ -126,14 +132,14 @@ def _maker_from_params(theirs: type, ours: Any) -> Any:
     subclass of `theirs` is still constructed as AllenNLP does it.
     """
 
-    # The function itself: a class method taken from the class would construct that class.
+    # The function itself: the class method, taken from `FromParams`, would construct `FromParams`.
     allennlp_from_params = inspect.getattr_static(FromParams, "from_params").__func__
 
     def make(cls: Any, params: Params, **extras: Any) -> Any:
         """Takes the place of `from_params`."""
         if cls is not theirs:
             return allennlp_from_params(cls, params, **extras)
-        # AllenNLP may pass constructors of `theirs`, but `ours` has to use its own.
+        # AllenNLP may pass the constructor of `theirs`, but the one of `ours` has to be called.
         extras.pop("constructor_to_call", None)
         extras.pop("constructor_to_inspect", None)
         return ours.from_params(params, **extras)

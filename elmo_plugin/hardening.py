@@ -10,11 +10,12 @@ Makes AllenNLP's own commands safer when it is imported, as a line of `.allennlp
 
 import argparse
 import inspect
+import json
 import logging
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -37,7 +38,7 @@ from elmo_plugin.common.errors import (
 )
 from elmo_plugin.common.files import NO_ROOM, atomic_write, check_outputs, close_log_files, reason
 from elmo_plugin.common.streams import show, show_lines
-from elmo_plugin.config_check import check, mistakes
+from elmo_plugin.config_check import mistakes, raise_for_mistakes
 from elmo_plugin.migration.porting import Note, note_on_first_old_key
 from elmo_plugin.training import check_recovery
 
@@ -64,21 +65,23 @@ _JSONNET_MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")
 def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     """
     Trains as AllenNLP does, if the configuration has no mistakes. Raises `ConfigurationError` with
-    all of them before anything is made or written.
+    all of them before anything is made or written. If the training then fails by a mistake that was
+    not seen before, its folder is removed, if it is new and has no weights.
     """
     # A copy, because AllenNLP takes the keys out of `params` while it trains.
     config = params.duplicate().as_dict(quiet=True)
     found = mistakes(config)
     old_key = note_on_first_old_key(config)
     if found and old_key:
+        # One command mends all that is old, so the mistakes are not listed.
         raise ConfigurationError(f"{old_key}; {_OLD}")
-    check(found)
+    raise_for_mistakes(found)
     given = inspect.signature(TRAIN_MODEL).bind(params, *args, **kwargs).arguments
     folder = Path(given["serialization_dir"])
     if given.get("recover"):
         check_recovery(folder, params)
     is_new = not folder.exists()  # a folder that was there before is never removed
-    # On a full disk Python would print a traceback for each line of the log.
+    # On a full disk, Python would print a traceback for each line of the log.
     raises_in_logging = logging.raiseExceptions
     logging.raiseExceptions = False
     try:
@@ -116,7 +119,7 @@ def archive_model(
 ) -> str:
     """Packs the archive of a training as AllenNLP does, but completely or not at all."""
     path = Path(archive_path or serialization_dir)
-    if path.is_dir():
+    if path.is_dir():  # for a folder, AllenNLP writes the archive into it
         path = path / "model.tar.gz"
     with atomic_write(path) as temporary:
         ARCHIVE_MODEL(serialization_dir, weights, str(temporary), include_in_archive)
@@ -139,7 +142,7 @@ def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
         try:
             return archives.load_archive(*args, **kwargs)
         except BiLmError as error:
-            # The advice in the message names `--trust`, an option that AllenNLP's commands lack.
+            # The message may advise `--trust`, an option that AllenNLP's commands do not have.
             message = str(error).replace(archives.TRUST, _TRUST)
             raise BiLmError(message) from None
 
@@ -168,15 +171,9 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
     of the inputs, or the model does not return `--batch-weight-key`.
     """
     options = inspect.signature(EVALUATE).bind(*args, **kwargs).arguments
-    inputs = [
-        *options["input_file"].split(","),
-        options["archive_file"],
-        options.get("weights_file"),
-    ]
-    outputs: list[str] = []
-    for name in ("metrics_output_file", "predictions_output_file"):
-        outputs += (options.get(name) or "").split(",")
-    _check_outputs(outputs, inputs)
+    data = _data_of_evaluation(options["input_file"])
+    inputs = [*_texts(data), options["archive_file"], options.get("weights_file")]
+    _check_outputs(_outputs_of_evaluation(options, data), inputs)
     try:
         return EVALUATE(*args, **kwargs)
     except KeyError as error:
@@ -188,13 +185,60 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
         raise
 
 
+def _data_of_evaluation(input_file: str) -> list[Any]:
+    """
+    Returns the data of each evaluation that `allennlp evaluate` makes. AllenNLP takes its argument
+    for values of JSON, such as `{"ner": "dev.txt"}`, and else for paths, with commas between them.
+    """
+    try:
+        data: list[Any] = json.loads(f"[{input_file}]")
+    except json.JSONDecodeError:
+        return list(input_file.split(","))
+    return data
+
+
+def _texts(data: Any) -> Iterator[str]:
+    """Yields the texts in a value of JSON, at any depth. Any of them may be a path."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, list):
+        for item in data:
+            yield from _texts(item)
+    elif isinstance(data, dict):
+        for item in data.values():
+            yield from _texts(item)
+
+
+def _outputs_of_evaluation(options: Mapping[str, Any], data: list[Any]) -> list[str]:
+    """
+    Returns the files that `allennlp evaluate` writes. With `--auto-names`, AllenNLP does not write
+    the files that the options name, but one beside each file of the data.
+    """
+    outputs: list[str] = []
+    for option, kind, suffix in (
+        ("metrics_output_file", "METRICS", ".outputs"),
+        ("predictions_output_file", "PREDS", ".preds"),
+    ):
+        given = options.get(option)
+        if not given:
+            continue
+        if options.get("auto_names") in (kind, "ALL"):
+            for file in _texts(data):
+                path = Path(file)
+                outputs.append(str(path.parent / f"{path.stem}{suffix}"))
+        else:
+            outputs += given.split(",")
+    return outputs
+
+
 def from_archive(
     cls: Any, archive: Any, predictor_name: str | None = None, *args: Any, **kwargs: Any
 ) -> Any:
     """
-    Makes a predictor. Raises `ConfigurationError` if the caller names none, and the one that the
-    archive names reads files or loads other models.
+    Makes a predictor: the class method `Predictor.from_archive`. Raises `ConfigurationError` if the
+    caller names none, and the one that the archive names reads files or loads other models.
     """
+    # A predictor that the caller names is not the archive's choice, so it is trusted.
     is_named_by_caller = predictor_name is not None
     with (
         as_configuration_error(),
@@ -205,8 +249,8 @@ def from_archive(
 
 def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
     """
-    Ends a program with one sentence if the user made a mistake or stopped it, silently if nobody
-    reads its output, and as Python does otherwise.
+    Prints the error that ends a program: as one sentence if the user made a mistake or stopped the
+    program, not at all if nobody reads its output, and else as Python does.
     """
     if _is_mistake(error) and not os.environ.get("ALLENNLP_DEBUG"):
         # Several lines, because Jsonnet's message has one for each call that led to the mistake.
@@ -215,7 +259,7 @@ def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) 
     interruption = _interruption(error)
     if interruption:
         show(f"{interruption}; {_RESUME}", file=sys.stderr)
-    elif not isinstance(error, BrokenPipeError):  # `allennlp predict … | head`
+    elif not isinstance(error, BrokenPipeError):  # raised by `allennlp predict … | head`
         EXCEPTHOOK(kind, error, traceback)
 
 
@@ -223,19 +267,20 @@ def _is_mistake(error: BaseException) -> bool:
     """Returns whether an error is a mistake of the user's."""
     if isinstance(error, MISTAKES):
         return True
+    # Jsonnet raises these for a mistake, but other programs raise them as well.
     is_jsonnets_kind = isinstance(error, RuntimeError | ValueError)
     return is_jsonnets_kind and str(error).startswith(_JSONNET_MISTAKES)
 
 
 def _interruption(error: BaseException) -> str:
     """
-    Names the cause if a program ended that may be started again: a full disk, a lack of memory or a
+    Names the cause if a program ended without a mistake in it: a full disk, a lack of memory or a
     signal. Returns an empty string for any other error.
     """
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         message = str(error.strerror)
         if "could not write" in message:
-            return message  # it is ours, with the file and the reason
+            return message  # by this package's own code, with the file and the reason
         return f"could not write {error.filename or 'a file'}: {reason(error)}"
     if is_lack_of_memory(error):
         return TOO_LITTLE_MEMORY
@@ -246,8 +291,8 @@ def _interruption(error: BaseException) -> str:
 
 def _take_excepthook() -> None:
     """
-    Makes Python call our `excepthook` for errors that end the process. The hook that was there gets
-    the errors that ours leaves.
+    Makes Python call our `excepthook` for errors that end the process. Ours calls the hook that was
+    there for the errors that it does not print itself.
     """
     global EXCEPTHOOK
     if sys.excepthook is not excepthook:
@@ -256,7 +301,10 @@ def _take_excepthook() -> None:
 
 
 def _check_outputs(outputs: Iterable[str | None], inputs: Iterable[Any]) -> None:
-    """Raises `ConfigurationError` if an output is one of the inputs. Arguments may be empty."""
+    """
+    Raises `ConfigurationError` if an output is one of the inputs. Options that were not given, as
+    `None` or an empty text, are left out.
+    """
     given_outputs = [output for output in outputs if output]
     given_inputs = [argument for argument in inputs if argument]
     with as_configuration_error():
@@ -268,7 +316,7 @@ train.archive_model = archive_model
 predict._get_predictor = get_predictor
 evaluate.evaluate_from_archive = evaluate_from_archive
 Predictor.from_archive = classmethod(from_archive)  # type: ignore[assignment]
-shims.never_install()
+shims.never_install_spacy_models()
 _take_excepthook()
 for module in (archival, models, predictor, predict, evaluate):  # each has imported the function
     module.load_archive = load_archive  # type: ignore[attr-defined]

@@ -35,7 +35,8 @@ class _Subparser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        return parse_arguments(self._parser, args or []), []
+        unknown: list[str] = []  # because `parse_arguments` refuses what it does not know
+        return parse_arguments(self._parser, args or []), unknown
 
 
 def _register(command: Command) -> None:
@@ -51,18 +52,21 @@ def _register(command: Command) -> None:
             # argparse has no public way to use a parser that exists already.
             parser.add_parser(self.name, help=command.summary)
             parser._name_parser_map[self.name] = _Subparser(ours)
-            escape_unencodable_characters()  # before --help prints any
+            escape_unencodable_characters()  # here, because --help prints before `_run`
             return ours
 
 
 @ending_if_unread()
 def _run(command: Command, args: argparse.Namespace) -> None:
-    """Runs a command. Raises `ConfigurationError`, in one line, for a mistake or a lost file."""
+    """
+    Runs a command. Raises `ConfigurationError`, in one line, for a mistake of the user's and for a
+    file that cannot be read or written.
+    """
     try:
         command.check(args)
         command.execute(args)
     except BrokenPipeError:
-        raise  # this `OSError` is for `ending_if_unread`
+        raise  # `ending_if_unread` ends the command silently
     except (BiLmError, OSError) as error:
         raise ConfigurationError(visible_line(error)) from None
 

@@ -46,7 +46,7 @@ class EpochLines(ConsoleLoggerCallback):
         self, trainer: Any, metrics: Any, epoch: int, is_primary: bool = True, **kwargs: Any
     ) -> None:
         if not is_primary:
-            return  # another process does it
+            return  # only the first process of a distributed training logs
         line = f"training loss {metrics['training_loss']:.3f}"
         validation = figures(metrics, "validation_")
         if metrics["best_epoch"] == epoch:
@@ -78,6 +78,7 @@ def is_shown(record: logging.LogRecord) -> bool:
     """
     Returns whether the console shows a record: warnings, reports of this package, final figures.
     """
+    # Nobody has to act on the warning about progress bars.
     is_of_bars = record.getMessage().startswith(_WARNING_OF_BARS)
     is_warning = record.levelno >= logging.WARNING and not is_of_bars
     return is_warning or record.name.startswith("elmo_plugin.") or is_final(record)
@@ -86,7 +87,7 @@ def is_shown(record: logging.LogRecord) -> bool:
 def summary(metrics: Mapping[str, Any]) -> str:
     """Returns the final figures of a training, or of an evaluation, in one line."""
     validation = figures(metrics, "best_validation_")
-    if not validation:
+    if not validation:  # an evaluation, or a training without validation
         return figures(metrics)
     line = f"best epoch {metrics['best_epoch'] + 1}: {validation}"
     test = figures(metrics, "test_")
@@ -97,7 +98,8 @@ def summary(metrics: Mapping[str, Any]) -> str:
 
 def figures(metrics: Mapping[str, Any], prefix: str = "") -> str:
     """
-    Returns the figures whose names begin with `prefix`, without those that progress bars leave out.
+    Returns the numbers whose names begin with `prefix`, under their names without it. As AllenNLP's
+    progress bars, leaves out names that begin with `_`; also `reg_loss`, a part of the loss.
     """
     shown = []
     for key, value in metrics.items():
@@ -109,7 +111,10 @@ def figures(metrics: Mapping[str, Any], prefix: str = "") -> str:
 
 
 def quieten_console() -> None:
-    """Makes the handlers of the console show only some records, and only their messages."""
+    """
+    Makes the logging handlers of the console show only the records for which `is_shown`, and only
+    their messages.
+    """
     for handler in logging.getLogger().handlers:
         if getattr(handler, "stream", None) in (sys.stdout, sys.stderr):
             handler.addFilter(is_shown)
@@ -122,8 +127,8 @@ def prepare_quiet_logging(*args: Any, **kwargs: Any) -> None:
     quieten_console()
 
 
-def passing_bar(*args: Any, **kwargs: Any) -> Any:
-    """Returns a progress bar that leaves no line and is shown only on a terminal."""
+def disappearing_bar(*args: Any, **kwargs: Any) -> Any:
+    """Returns a progress bar that is shown only on a terminal, and removed when it ends."""
     kwargs.setdefault("disable", not sys.stderr.isatty())
     kwargs.setdefault("leave", False)
     return BAR(*args, **kwargs)
@@ -144,5 +149,5 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
 evaluate.evaluate_from_archive = evaluate_from_archive
 common_logging.prepare_global_logging = prepare_quiet_logging
 gradient_descent_trainer.DEFAULT_CALLBACKS = (EpochLines,)
-Tqdm.tqdm = staticmethod(passing_bar)  # type: ignore[method-assign]
+Tqdm.tqdm = staticmethod(disappearing_bar)  # type: ignore[method-assign]
 quieten_console()

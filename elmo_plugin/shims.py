@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 from allennlp import commands
+from allennlp.commands import test_install
 from allennlp.common import cached_transformers, plugins, util
 from allennlp.common.checks import ConfigurationError
 from allennlp.training import gradient_descent_trainer
@@ -58,7 +59,7 @@ def restore_reduce_on_plateau() -> None:
     parameters = [
         parameter for parameter in signature.parameters.values() if parameter.name != "verbose"
     ]
-    # AllenNLP reads the options that a configuration may have from the signature.
+    # AllenNLP finds the options that a configuration may have in the constructor's signature.
     init.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     ReduceOnPlateauLearningRateScheduler.__init__ = init  # type: ignore
 
@@ -73,14 +74,16 @@ def allow_numpy_scalars_in_checkpoints() -> None:
     if TORCH_VERSION < (2, 6):
         # An older torch takes no pairs of a function and a name: it asks a function for its name.
         safe_globals = [_named(function, name) for function, name in SAFE_GLOBALS]
-        # It sets the state of an object only if it knows the class, and torch 2.4 does not know
-        # the function that makes bytes.
-        safe_globals += [NumberType, codecs.encode]
+        # An older torch also needs the class of an object to set the object's state.
+        safe_globals.append(NumberType)
+        # A file has the bytes of a number as a text, and torch 2.4 does not know the function that
+        # turns it into bytes.
+        safe_globals.append(codecs.encode)
     torch.serialization.add_safe_globals(safe_globals)
 
 
 def _named(function: Callable[..., Any], full_name: str) -> Callable[..., Any]:
-    """Returns a function that does the same, and says that it has another module and name."""
+    """Returns a function that does the same, with the module and the name of `full_name`."""
 
     def renamed(*args: Any) -> Any:
         """Calls the function."""
@@ -94,20 +97,24 @@ def _named(function: Callable[..., Any], full_name: str) -> Callable[..., Any]:
 
 def clip_sparse_gradients() -> None:
     """
-    Makes AllenNLP's trainer clip the norm of sparse gradients, as of an embedding: torch cannot.
+    Makes AllenNLP's trainer clip the norm of all gradients if some are sparse, as an embedding's
+    are with `sparse=True`. torch's own function refuses them.
     """
     gradient_descent_trainer.clip_grad_norm_ = _clip_sparse_and_dense  # type: ignore[assignment]
 
 
 class _WithGradient:
-    """Stands for a parameter: `clip_grad_norm_` needs only the gradient."""
+    """Stands for a parameter: `clip_grad_norm_` reads only its gradient."""
 
     def __init__(self, grad: torch.Tensor | None) -> None:
         self.grad = grad
 
 
 def _clip_sparse_and_dense(parameters: list[torch.nn.Parameter], max_norm: float) -> torch.Tensor:
-    """Clips dense gradients, and the values of sparse gradients."""
+    """
+    Scales all gradients so that their norm is at most `max_norm`, and returns the norm before. A
+    sparse gradient is scaled by its values.
+    """
     clipped: list[Any] = []
     for parameter in parameters:
         gradient = parameter.grad
@@ -145,14 +152,20 @@ def import_submodules_by_their_full_names() -> None:
 
     This shim can go when AllenNLP walks its packages with a prefix.
     """
-    modules: tuple[Any, ...] = (util, commands)  # each has imported the function by its name
+    # Each of these modules has its own name for the function. `allennlp train --include-package`
+    # calls that of `util`.
+    modules: tuple[Any, ...] = (util, commands, test_install)
     for module in modules:
         module.import_module_and_submodules = _include_package
+    # AllenNLP imports only itself and its default plugins by this one, and none of the user's.
     plugins.import_module_and_submodules = _import_with_submodules
 
 
 def _include_package(package_name: str, exclude: set[str] | None = None) -> None:
-    """Imports a package with its submodules; one of the user's may be in the working directory."""
+    """
+    Imports a package with its submodules. A package of the user's may be in the working directory,
+    AllenNLP's own never is.
+    """
     invalidate_caches()  # the package may have been written a moment ago
     top_package, _, _ = package_name.partition(".")
     if top_package == "allennlp":
@@ -163,11 +176,15 @@ def _include_package(package_name: str, exclude: set[str] | None = None) -> None
 
 
 def _import_with_submodules(package_name: str, exclude: set[str] | None = None) -> None:
-    """Imports a package and all that is in it, except tests and names that begin with `_`."""
+    """
+    Imports a package and all its submodules, or a single module. As AllenNLP does, leaves out
+    `exclude`, tests and names that begin with `_`.
+    """
     if package_name in (exclude or ()) or package_name == _ONLY_FOR_CHECKLIST:
         return
     package = import_module(package_name)
     folders = list(getattr(package, "__path__", []))  # a module that is no package has none
+    # As AllenNLP does, looks only into the first folder of a package that has several.
     for submodule in iter_modules(folders[:1]):
         if not submodule.name.startswith(("_", "test")):
             _import_with_submodules(f"{package_name}.{submodule.name}", exclude)
@@ -176,30 +193,31 @@ def _import_with_submodules(package_name: str, exclude: set[str] | None = None) 
 @cache
 def import_plugins(here: str) -> None:
     """
-    Imports AllenNLP and its plugins, as AllenNLP's own function does, once in each working
-    directory `here`. Unlike there, a folder in `here` is a plugin only if `.allennlp_plugins` names
-    it. Afterwards `sys.path` has its earlier entries, then those that plugins have added.
+    Imports AllenNLP and its plugins, as AllenNLP's own function does, once for each working
+    directory `here`. That function also imports a folder in `here` that is called like one of
+    AllenNLP's packages; this one imports it only if `.allennlp_plugins` names it. Afterwards
+    `sys.path` has its earlier entries, then those that plugins have added.
     """
     invalidate_caches()  # a plugin may have been written a moment ago
     path = sys.path[:]
     working_directory = Path(here).resolve()
     sys.path[:] = [entry for entry in path if Path(entry).resolve() != working_directory]
     try:
-        _import_with_submodules("allennlp", {"allennlp.sanity_checks", "allennlp.tools"})
+        _import_with_submodules("allennlp", exclude={"allennlp.sanity_checks", "allennlp.tools"})
         for name in plugins.DEFAULT_PLUGINS:
             if find_spec(name):
-                _try(_import_with_submodules, name)
+                _import_or_log(_import_with_submodules, name)
         sys.path.append(here)
         for name in list(plugins.discover_plugins()):
-            _try(import_module, name)
+            _import_or_log(import_module, name)
     finally:
         added_by_plugins = [entry for entry in sys.path if entry not in path and entry != here]
         sys.path[:] = path + added_by_plugins
-        stand_ins.hide()
+        stand_ins.hide()  # AllenNLP has imported them by now, and nobody else should get them
 
 
-def _try(import_it: Callable[[str], Any], name: str) -> None:
-    """Imports a plugin, or logs that something which it imports is missing."""
+def _import_or_log(import_it: Callable[[str], Any], name: str) -> None:
+    """Imports a plugin by `import_it`, or logs that it, or a module that it needs, is missing."""
     try:
         import_it(name)
     except ModuleNotFoundError as error:
@@ -208,29 +226,34 @@ def _try(import_it: Callable[[str], Any], name: str) -> None:
 
 def load_tokenizers_of_transformers() -> None:
     """
-    Makes AllenNLP load tokenizers of transformers without the keyword `add_special_tokens`, as
-    transformers 4.44 and later refuse it. AllenNLP repeats it whenever it calls such a tokenizer.
+    Makes AllenNLP load tokenizers of transformers without the keyword `add_special_tokens`, because
+    transformers 4.44 and later refuse it. It is not needed there: AllenNLP passes it again whenever
+    it calls such a tokenizer.
     """
     cached_transformers.get_tokenizer = _get_tokenizer
 
 
 def _get_tokenizer(model_name: str, **options: Any) -> Any:
-    """Returns the tokenizer of a model of transformers, as AllenNLP's own function does."""
+    """
+    Returns the tokenizer of a model of transformers, as AllenNLP's own function does, without
+    `add_special_tokens`.
+    """
     options.pop("add_special_tokens", None)
     return _GET_TOKENIZER(model_name, **options)
 
 
-def never_install() -> None:
+def never_install_spacy_models() -> None:
     """Makes AllenNLP say that a model of spaCy is not installed, instead of running pip."""
     util.spacy_download = _refuse_to_install  # type: ignore[assignment]
 
 
 def _refuse_to_install(name: str, *_: Any) -> None:
     """
-    Raises `ConfigurationError` with the command that installs a model of spaCy, unless the name,
-    which a file may have given, is none of a model.
+    Raises `ConfigurationError` because a model of spaCy is not installed. The message has the
+    command that installs it.
     """
     advice = ""
+    # The name may come from an untrusted file, so no command is made of just any text.
     if _SPACY_MODEL.fullmatch(name):
         advice = f"; python -m spacy download {name} installs it"
     raise ConfigurationError(

@@ -106,17 +106,17 @@ class _Name(type):
 
     def __instancecheck__(cls, instance: object) -> bool:
         package = sys.modules.get(cls._package.name)
-        # Nothing can be of a class whose package nobody has imported.
+        # Nothing can be an instance of a class whose package nobody has imported.
         if package is None or isinstance(package, StandIn):
             return False
         return isinstance(instance, cls._import())
 
     def _import(cls) -> "Any":
         """
-        Imports the package, and returns the real object. Raises AllenNLP's `ConfigurationError` if
-        the package is not installed, or does not have the name.
+        Imports the package, and returns the object for which this name stands. Raises AllenNLP's
+        `ConfigurationError` if the package is not installed, or does not have the name.
         """
-        _forget([cls._package])
+        _forget([cls._package])  # or the import below would find the stand-in
         try:
             return getattr(import_module(cls._module), cls._attribute)
         except ModuleNotFoundError as error:
@@ -129,7 +129,7 @@ class _Name(type):
 
 
 def _cannot_be_used(package: Package, problem: str) -> Exception:
-    """Returns the error of someone who uses a package that AllenNLP could start without."""
+    """Returns the error for the use of a package that has a stand-in, and says what to install."""
     from allennlp.common.checks import ConfigurationError  # here, as AllenNLP imports this first
 
     return ConfigurationError(
@@ -146,6 +146,7 @@ class StandIn(ModuleType):
         self._package = package
 
     def __getattr__(self, name: str) -> type:
+        # Python asks modules for names such as `__path__`, and can do without.
         if name.startswith("__"):
             raise AttributeError(name)
         content = {
@@ -160,13 +161,13 @@ class StandIn(ModuleType):
 
 
 class _Loader:
-    """Makes stand-ins of the packages in a table, by their names."""
+    """Makes stand-ins of packages and of their modules. `packages` has the packages by name."""
 
     def __init__(self, packages: dict[str, Package]) -> None:
         self.packages = packages
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Makes a stand-in."""
+        """Makes the stand-in of a package, or of one of its modules."""
         package_name = spec.name.partition(".")[0]
         return StandIn(spec.name, self.packages[package_name])
 
@@ -183,16 +184,20 @@ class _MissingFinder(_Loader):
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Returns how to load a stand-in, or `None` if there is none for this importer."""
+        """
+        Returns the spec of a stand-in if a module of AllenNLP imports `name`, and `name` is a
+        missing package or one of its modules, else `None`.
+        """
         package_name, _, submodule = name.partition(".")
         if package_name not in self.packages:
             return None
-        # What an installed package lacks stays missing.
+        # A module that an installed package does not have stays missing.
         if submodule and not isinstance(sys.modules.get(package_name), StandIn):
             return None
         importer = _importer(sys._getframe())
         if importer is None or not _is_of_allennlp(importer):
             return None
+        # As a package, because AllenNLP may import its modules.
         return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
 
 
@@ -202,15 +207,19 @@ class _LateFinder(_Loader):
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Returns how to load a stand-in, or `None` if there is none for this importer."""
+        """
+        Returns the spec of a stand-in if a module of AllenNLP imports an installed package of the
+        table at its start, else `None`. The stand-ins of other packages in the table are removed if
+        AllenNLP imports anything.
+        """
         importer = _importer(sys._getframe())
         if importer is None or not _is_of_allennlp(importer):
             return None
         package_name = name.partition(".")[0]
-        # AllenNLP imports something else now, so it is done with its earlier stand-ins. They are
-        # removed, so that other libraries import the installed packages.
+        # If AllenNLP imports something else now, it is done with its earlier stand-ins. Without
+        # them, other libraries import the installed packages.
         _forget([package for package in LATE if package.name != package_name])
-        # In a function, AllenNLP imports what it uses at once.
+        # What AllenNLP imports in a function, it uses at once.
         if name not in self.packages or importer.f_code.co_name != "<module>":
             return None
         installed = PathFinder.find_spec(name)
@@ -223,7 +232,10 @@ class _LateFinder(_Loader):
 
 
 def _importer(frame: FrameType) -> FrameType | None:
-    """Returns the frame of the import statement for which a finder, in `frame`, is asked."""
+    """
+    Returns the frame of the code that imports something: the next caller of the finder in `frame`
+    outside of importlib. Returns `None` if there is none.
+    """
     importer: FrameType | None = frame.f_back
     # Between an import statement and a finder there are only frames of Python's own importlib.
     while importer is not None and _module_of(importer).startswith("importlib"):
@@ -260,7 +272,10 @@ def hide() -> None:
 
 
 def _forget(packages: Sequence[Package]) -> None:
-    """Removes packages that have a stand-in from `sys.modules`, each with all its submodules."""
+    """
+    Removes from `sys.modules` the packages that have a stand-in there, each with all its
+    submodules.
+    """
     names = set()
     for package in packages:
         if isinstance(sys.modules.get(package.name), StandIn):

@@ -4,6 +4,7 @@ import argparse
 import inspect
 import re
 import sys
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from allennlp.data.tokenizers import SpacyTokenizer, Token
 import elmo_plugin.hardening
 from elmo_plugin.archives import TRUST, spacy_rules
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.hardening import EVALUATE
 from tests.conftest import REPOSITORY
 
 
@@ -56,6 +58,54 @@ def test_outputs_never_replace_any_of_several_inputs(tmp_path: Path) -> None:
     inputs, outputs = f"{tmp_path}/1.txt,{tmp_path}/2.txt", f"{tmp_path}/new.json,{tmp_path}/2.txt"
     with pytest.raises(ConfigurationError, match=r"the output .*2\.txt is also an input"):
         evaluate.evaluate_from_archive("model.tar.gz", inputs, outputs)
+
+
+def test_inputs_in_json_are_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "dev.txt").write_text("kept")
+    for data in (f'"{tmp_path}/dev.txt"', f'{{"ner": ["{tmp_path}/dev.txt"]}}'):
+        with pytest.raises(ConfigurationError, match=r"the output .*dev\.txt is also an input"):
+            evaluate.evaluate_from_archive("model.tar.gz", data, f"{tmp_path}/dev.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "auto_names", "is_refused"),
+    [
+        ("run.preds", "PREDS", True),
+        ("run.preds", "ALL", True),
+        ("run.preds", "METRICS", False),
+        ("run.outputs", "METRICS", True),
+        ("run.outputs", "NONE", False),
+    ],
+)
+def test_outputs_that_allennlp_names_itself_never_replace_an_input(
+    name: str,
+    auto_names: str,
+    is_refused: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / name).write_text("kept")
+    evaluated = []
+    monkeypatch.setattr(
+        elmo_plugin.hardening, "EVALUATE", wraps(EVALUATE)(lambda *_, **__: evaluated.append(1))
+    )
+    args = parsed(
+        "evaluate",
+        tmp_path / "model.tar.gz",
+        tmp_path / name,
+        "--output-file",
+        tmp_path / "new.json",
+        "--predictions-output-file",
+        tmp_path / "new.txt",
+        "--auto-names",
+        auto_names,
+    )
+    if is_refused:
+        with pytest.raises(ConfigurationError, match=f"the output .*{name} is also an input"):
+            args.func(args)
+    else:
+        args.func(args)
+    assert bool(evaluated) is not is_refused
 
 
 @pytest.mark.parametrize("text", ['{"absent": 1}', "{", "3"])
@@ -160,7 +210,7 @@ def test_a_truncated_configuration_does_not_prevent_recovery(
     monkeypatch.setattr(
         elmo_plugin.hardening, "TRAIN_MODEL", lambda params, serialization_dir, recover: None
     )
-    monkeypatch.setattr(elmo_plugin.hardening, "check", lambda found: None)
+    monkeypatch.setattr(elmo_plugin.hardening, "raise_for_mistakes", lambda found: None)
     elmo_plugin.hardening.train_model(
         Params({"model": {}}), serialization_dir=str(tmp_path), recover=True
     )
@@ -195,7 +245,7 @@ def test_a_mistake_removes_only_a_new_folder_in_which_nothing_was_trained(
         raise FileNotFoundError("file glove.txt not found")
 
     monkeypatch.setattr(elmo_plugin.hardening, "TRAIN_MODEL", fails)
-    monkeypatch.setattr(elmo_plugin.hardening, "check", lambda found: None)
+    monkeypatch.setattr(elmo_plugin.hardening, "raise_for_mistakes", lambda found: None)
     with pytest.raises(FileNotFoundError):
         elmo_plugin.hardening.train_model(Params({"model": {}}), str(folder))
     assert folder.exists() is (trained or was_there)

@@ -1,5 +1,6 @@
 """Each shim is needed on a current torch, works, and reaches no further than it must."""
 
+import argparse
 import io
 import os
 import subprocess
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from allennlp.commands import test_install
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.data.tokenizers import PretrainedTransformerTokenizer
@@ -153,6 +155,17 @@ def test_folders_named_like_plugins_of_allennlp_are_not_imported(
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
     )
     assert len(names) > 100 and done.returncode in (1, 2), done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_testing_the_installation_runs_no_folders_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("fields", "samplers", "callbacks", "token_embedders"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("open('ran', 'w').close()\n")
+    monkeypatch.chdir(tmp_path)
+    test_install._run_test(argparse.Namespace())
     assert not (tmp_path / "ran").exists()
 
 

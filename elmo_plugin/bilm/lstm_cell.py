@@ -15,12 +15,39 @@ FORGET_BIAS = 1.0  # added to the forget gate at run time; not part of the weigh
 
 
 class LstmWeights(NamedTuple):
-    """W, R, b and P of `LstmLayer`."""
+    """W, R, b and P of `LstmLayer`. The weights of several directions begin with the direction."""
 
     input_weight: Tensor
     recurrent_weight: Tensor
     bias: Tensor
     projection_weight: Tensor
+
+    @torch.no_grad()
+    def fused(self) -> "LstmWeights":
+        """
+        Returns copies with the forget bias added, and with the rows of the gate j doubled, so that
+        its sigmoid gives a tanh: tanh(x) = 2 sigmoid(2x) - 1. The projection is not copied.
+        """
+        dim = self.projection_weight.size(-1)
+        bias = double_candidate_gate(self.bias, gates_dim=-1)
+        bias[..., 2 * dim : 3 * dim] += FORGET_BIAS
+        return LstmWeights(
+            input_weight=double_candidate_gate(self.input_weight, gates_dim=-2),
+            recurrent_weight=double_candidate_gate(self.recurrent_weight, gates_dim=-2),
+            bias=bias,
+            projection_weight=self.projection_weight,
+        )
+
+
+def double_candidate_gate(tensor: Tensor, gates_dim: int) -> Tensor:
+    """
+    Returns a copy in which the values of the gate j, the second of the four gates, are doubled.
+    `gates_dim` is the dimension that has the gates.
+    """
+    doubled = tensor.clone()
+    _, candidate, _, _ = doubled.chunk(4, dim=gates_dim)
+    candidate.mul_(2)
+    return doubled
 
 
 class LstmLayer(nn.Module):
@@ -56,21 +83,6 @@ class LstmLayer(nn.Module):
         return LstmWeights(
             self.input_weight, self.recurrent_weight, self.bias, self.projection_weight
         )
-
-    @torch.no_grad()
-    def fused_weights(self) -> LstmWeights:
-        """
-        Returns copies with the forget bias added, and with the rows of the gate j doubled, so that
-        its sigmoid gives a tanh: tanh(x) = 2 sigmoid(2x) - 1. The projection is not copied.
-        """
-        dim = self.projection_weight.size(1)
-        input_weight = self.input_weight.clone()
-        recurrent_weight = self.recurrent_weight.clone()
-        bias = self.bias.clone()
-        bias[2 * dim : 3 * dim] += FORGET_BIAS
-        for tensor in (input_weight, recurrent_weight, bias):
-            tensor[dim : 2 * dim] *= 2  # j is the second of the four gates
-        return LstmWeights(input_weight, recurrent_weight, bias, self.projection_weight)
 
 
 # The rows of each direction, shape (rows, projection_dim), and the final state, if it is needed.

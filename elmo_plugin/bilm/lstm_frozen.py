@@ -128,7 +128,7 @@ class SeparateRecurrence(FrozenRecurrence):
         """Packs the weights of each direction for itself."""
         packed = []
         for number, layer in enumerate(layers):
-            weights = layer.fused_weights()
+            weights = layer.weights.fused()
             one_direction = PackedLayers(
                 directions=number,
                 input_linears=[precision.pack(weights.input_weight, weights.bias)],
@@ -153,7 +153,7 @@ class BatchedRecurrence(FrozenRecurrence):
         recurrent_weights = []
         projection_weights = []
         for layer in layers:
-            weights = layer.fused_weights()
+            weights = layer.weights.fused()
             input_linears.append(precision.pack(weights.input_weight, weights.bias))
             recurrent_weights.append(weights.recurrent_weight)
             projection_weights.append(weights.projection_weight)

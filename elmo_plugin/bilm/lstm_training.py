@@ -19,7 +19,12 @@ from elmo_plugin.bilm.batching import (
     mean_rows_of_a_step,
     rows_before,
 )
-from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LayerOutput, LstmLayer, LstmWeights
+from elmo_plugin.bilm.lstm_cell import (
+    LayerOutput,
+    LstmLayer,
+    LstmWeights,
+    double_candidate_gate,
+)
 from elmo_plugin.bilm.precision import (
     FLOAT32,
     PackedLinear,
@@ -190,7 +195,7 @@ class _ProjectedLstm(Function):
         `LstmLayer`'s, with the directions as an additional first dimension.
         """
         settings = _LayerSettings(batch_sizes, cell_clip, proj_clip, autocast_dtype(input_weight))
-        weights = _fuse(LstmWeights(input_weight, recurrent_weight, bias, projection_weight))
+        weights = LstmWeights(input_weight, recurrent_weight, bias, projection_weight).fused()
         first = LstmState(first_hidden, first_cell)
         values = _forward_through_time(inputs, first, weights, settings)
         saved = _Saved(
@@ -254,29 +259,12 @@ class _ProjectedLstm(Function):
         )
 
 
-def _fuse(weights: LstmWeights) -> LstmWeights:
-    """
-    Returns copies with the forget bias added, and with the rows of the gate j doubled, so that its
-    sigmoid gives a tanh: tanh(x) = 2 sigmoid(2x) - 1. The projection is not copied. Each weight
-    begins with the directions.
-    """
-    dim = weights.projection_weight.size(-1)
-    bias = _double_candidate_gate(weights.bias)
-    bias[:, 2 * dim : 3 * dim] += FORGET_BIAS
-    return LstmWeights(
-        input_weight=_double_candidate_gate(weights.input_weight),
-        recurrent_weight=_double_candidate_gate(weights.recurrent_weight),
-        bias=bias,
-        projection_weight=weights.projection_weight,
-    )
-
-
 def _forward_through_time(
     inputs: Tensor, first: LstmState, weights: LstmWeights, settings: _LayerSettings
 ) -> _RowValues:
     """
     Goes from the first time step to the last, beginning with the state `first` of each sentence.
-    The weights are those that `_fuse` returns.
+    The weights are fused, see `LstmWeights.fused`.
     """
     recur = _pack_weights(weights.recurrent_weight, settings.dtype)
     project = _pack_weights(weights.projection_weight, settings.dtype)
@@ -460,14 +448,14 @@ def _gradients_of_parameters(
     # the gradients of both weights.
     factors = torch.cat([saved.inputs.to(dtype), hiddens_before.to(dtype)], dim=-1)
     d_fused_weights = _sum_of_outer(d_rows.gates, factors).to(saved.inputs.dtype)
-    d_weights = _double_candidate_gate(d_fused_weights)
+    d_weights = double_candidate_gate(d_fused_weights, gates_dim=-2)
     sizes = [saved.inputs.size(-1), hiddens_before.size(-1)]
     d_input_weight, d_recurrent_weight = d_weights.split(sizes, dim=-1)
     d_projection_weight = _sum_of_outer(d_rows.hiddens, d_rows.activated)
     return LstmWeights(
         input_weight=d_input_weight,
         recurrent_weight=d_recurrent_weight,
-        bias=_double_candidate_gate(d_rows.bias),
+        bias=double_candidate_gate(d_rows.bias, gates_dim=-1),
         projection_weight=d_projection_weight.to(saved.inputs.dtype),
     )
 
@@ -497,14 +485,6 @@ def _sum_of_outer(left: Tensor, right: Tensor) -> Tensor:
     if len(left) == 1:  # a batched product is slower on a CPU
         return torch.mm(left[0].t(), right[0]).unsqueeze(0)
     return torch.bmm(left.transpose(1, 2), right)
-
-
-def _double_candidate_gate(tensor: Tensor) -> Tensor:
-    """Returns a copy in which the rows of the gate j, the second of the four gates, are doubled."""
-    doubled = tensor.clone()
-    _, candidate_rows, _, _ = doubled.chunk(4, dim=1)
-    candidate_rows.mul_(2)
-    return doubled
 
 
 def _steps(batch_sizes: Sequence[int]) -> list[slice]:

@@ -192,6 +192,9 @@ class BiLm(BiLmNetwork):
             Per sentence a tensor of shape (num_layers, words, output_dim).
 
         Raises `BiLmError`, naming the first wrong sentence, unless all are lists of words.
+
+        `encode` does not call this method, because it keeps only the vectors that it returns. Both
+        call `forward_batch`: a subclass with other vectors overrides that.
         """
         return self._select_each(sentences, lambda layers, words: layers.clone(), cache)
 

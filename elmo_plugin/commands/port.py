@@ -158,10 +158,10 @@ def _check_dry_run(config: dict[str, Any]) -> None:
     if first_refusal is None:
         return
     place = ".".join(str(key) for key in first_refusal.keys)
-    hint = "; use --trust if you trust this configuration"
-    if "not registered" in first_refusal.reason:
-        hint = ""  # trust does not help
-    raise BiLmError(f"dry run: {place}: {first_refusal.reason}{hint}")
+    message = f"dry run: {place}: {first_refusal.reason}"
+    if first_refusal.trust_helps:
+        message += "; use --trust if you trust this configuration"
+    raise BiLmError(message)
 
 
 def _make_and_run(config: dict[str, Any]) -> None:

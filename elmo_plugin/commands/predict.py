@@ -15,7 +15,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from allennlp.data import Instance
     from allennlp.predictors import Predictor
 
+    from elmo_plugin.predictions.inputs import Input
     from elmo_plugin.predictions.prediction import Prediction
     from elmo_plugin.predictions.predictor import TextPredictor
     from elmo_plugin.predictions.resumable import PredictorSettings
@@ -154,9 +155,15 @@ def _check_suffix_of_answers(output: str) -> None:
         raise BiLmError(f"expected .json, got {output}")
 
 
+def _output(args: argparse.Namespace) -> str | None:
+    """Returns the file of --output or of --json, or `None` without these options."""
+    output: str | None = args.output or args.json
+    return output
+
+
 def _is_resumable(args: argparse.Namespace) -> bool:
     """Returns whether a stopped run can be resumed: if it reads a file and writes another one."""
-    output = args.output or args.json
+    output = _output(args)
     if args.squad or output is None or is_special(output):
         return False
     if any(text == "-" or is_special(text) for text in args.texts):
@@ -166,7 +173,7 @@ def _is_resumable(args: argparse.Namespace) -> bool:
 
 def resume_path(args: argparse.Namespace) -> Path | None:
     """Returns the folder that a stopped run leaves; `None` if it writes no file."""
-    output = args.output or args.json
+    output = _output(args)
     if not output:
         return None
     return unfinished_path(output)
@@ -204,36 +211,33 @@ def _predict_texts(
     if predictor.is_stateful and args.workers > 1:
         raise BiLmError("--workers: this model's ELMo carries a state from batch to batch")
     total = count_inputs(args.texts, predictor.task)
-    if _is_resumable(args) and not predictor.is_stateful:
-        _write_resumable(args, total, predictor, settings)
-        return
     # An iterator, because millions of inputs would not fit in memory.
     inputs = inputs_of(args.texts, predictor.task)
     batch_size = args.batch_size
     if args.texts == ["-"]:
         batch_size = 1  # somebody may type: each line gets its answer at once
-    predictions = predictor.predict_each(inputs, batch_size)
-    output = args.output or args.json
+    output = _output(args)
     if output is None:
-        show_predictions(predictions, predictor.dump_line)
+        show_predictions(predictor.predict_each(inputs, batch_size), predictor.dump_line)
+    elif _is_resumable(args) and not predictor.is_stateful:
+        _write_resumable(inputs, total, output, predictor, settings, args.workers)
     else:
-        _write_stream(predictions, total, output, predictor)
+        _write_stream(predictor.predict_each(inputs, batch_size), total, output, predictor)
 
 
 def _write_resumable(
-    args: argparse.Namespace,
+    inputs: "Iterator[Input]",
     total: int | None,
+    output: str,
     predictor: "TextPredictor",
     settings: "PredictorSettings",
+    workers: int,
 ) -> None:
-    """Writes predictions for a file to another one, and continues a run that was stopped."""
-    from elmo_plugin.predictions.input_files import inputs_of
+    """Writes predictions to a file, and continues a run that was stopped."""
     from elmo_plugin.predictions.resumable import write_resumable
 
-    output = args.output or args.json
-    inputs = inputs_of(args.texts, predictor.task)
     with progress_bar(total=total, unit="text") as bar:
-        count = write_resumable(inputs, output, predictor, settings, args.workers, bar)
+        count = write_resumable(inputs, output, predictor, settings, workers, bar)
     message = f"{output}: {_count(count.written, 'prediction')}"
     if count.kept:
         message += f", {count.kept:,} of them by an earlier run"
@@ -277,7 +281,7 @@ def _answer_file(args: argparse.Namespace, predictor: "Predictor") -> None:
             for prediction in predictor.predict_batch_instance(batch):
                 answers[prediction["id"]] = prediction["answer"]
             bar.update(len(batch))
-    output = args.output or args.json or STANDARD_OUTPUT
+    output = _output(args) or STANDARD_OUTPUT
     write_json(output, answers)
     show(f"{output}: {_count(len(answers), 'answer')}", file=sys.stderr)
 

@@ -110,13 +110,13 @@ def _check_before_training(planned: "Sequence[Training]", metric: "Metric") -> N
     Raises `ConfigurationError` for a mistake in a configuration, and for a folder that has the
     training of another configuration, an unfinished one, or one without the metric.
     """
-    from elmo_plugin.config_check import check, mistakes
+    from elmo_plugin.config_check import mistakes, raise_for_mistakes
     from elmo_plugin.sweeps.trainings import read_metrics
 
     # Seeds make no difference to mistakes, so one training of each configuration is checked.
     configs = {training.name: training.config for training in planned}
     for name, config in configs.items():
-        check(mistakes(config), f"{name}: ")
+        raise_for_mistakes(mistakes(config), where=f"{name}: ")
     for training in planned:
         if training.folder.exists():
             metrics = read_metrics(training.config, training.folder)

@@ -7,7 +7,7 @@ from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, raise_if_sigterm_or_out_of_memory
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.progress import is_quiet
 from elmo_plugin.common.streams import show
@@ -46,6 +46,7 @@ def fetch(path_or_url: str | Path) -> Path:
     except ImportError:
         raise _cannot_download(path_or_url, "install elmo_plugin[download]") from None
     except Exception as error:  # each cloud's client has exceptions of its own
+        raise_if_sigterm_or_out_of_memory(error)
         raise _cannot_download(path_or_url, f"{type(error).__name__}: {error}") from None
     _check_unchanged_since_first_use(path)
     return path
@@ -116,6 +117,7 @@ def _download_from_hub(address: str) -> Path:
         # A question to the hub comes first: the download itself would wait longer if it is down.
         HfApi().model_info(model, revision=revision or None, timeout=HUB_TIMEOUT)
     except Exception as error:
+        raise_if_sigterm_or_out_of_memory(error)
         try:
             folder = download(local_files_only=True)
         except Exception:  # nothing was downloaded earlier, so the hub's error is the reason

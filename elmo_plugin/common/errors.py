@@ -123,9 +123,19 @@ def is_lack_of_memory(error: BaseException) -> bool:
 def raise_if_sigterm(error: Exception) -> None:
     """
     Raises the error again if it stands for the signal SIGTERM, else does nothing. AllenNLP turns
-    the signal into an ordinary exception, and `except Exception` around the reading of a file that
-    may be damaged must not swallow it.
+    the signal into an ordinary exception, and `except Exception` must not swallow it.
     """
     # Recognized by its name, because AllenNLP may not be installed.
     if type(error).__name__ == "SigTermReceived":
+        raise error
+
+
+def raise_if_sigterm_or_out_of_memory(error: Exception) -> None:
+    """
+    Raises the error again if it stands for the signal SIGTERM or a lack of memory, else does
+    nothing. Called where all other errors become one about a file, because these two say nothing
+    about the file.
+    """
+    raise_if_sigterm(error)
+    if is_lack_of_memory(error):
         raise error

@@ -12,6 +12,6 @@ from elmo_plugin.config_check.training_judge import (
     NO_SPACY_MODEL,
     Mistake,
     NumberInText,
-    check,
     mistakes,
+    raise_for_mistakes,
 )

@@ -63,10 +63,35 @@ _MADE = {
 
 
 class Refusal(NamedTuple):
-    """A value that an archive may not have."""
+    """
+    A value that an archive may not have.
+
+    keys: the keys that lead to the value
+    reason: why it is refused
+    trust_helps: whether a trusted archive may have the value
+    """
 
     keys: Keys
     reason: str
+    trust_helps: bool = True
+
+
+def refusal_of_type(kind: Value, keys: Keys, base: Any = None) -> Refusal:
+    """
+    Returns the refusal of a type that is not registered for the class `base`, or for any class.
+    Trust lets AllenNLP import a type with a dot in it, such as "os.system".
+    """
+    is_imported = isinstance(kind, str) and "." in kind
+    if base is not None and isinstance(kind, str) and not is_imported:
+        reason = explain_unregistered(kind, base)
+    else:
+        reason = explain_unknown(kind)
+    return Refusal((*keys, "type"), reason, trust_helps=is_imported)
+
+
+def _refusal_of_class(name: str, keys: Keys) -> Refusal:
+    """Returns the refusal of a registered class that an archive may not make."""
+    return Refusal(keys, f"{name} reads files, runs programs or loads other models")
 
 
 def archive_may_make(cls: Any) -> bool:
@@ -102,7 +127,7 @@ def refused(config: Mapping[str, Any], folder: Path) -> Iterator[Refusal]:
     # AllenNLP reads the vocabulary from files of the archive, and takes only its class from here.
     kind = config.get("vocabulary", {}).get("type")
     if kind is not None and not is_name(kind, Registrable._registry[Vocabulary]):
-        yield Refusal(("vocabulary", "type"), explain_unknown(kind))
+        yield refusal_of_type(kind, keys=("vocabulary",))
 
 
 def refused_predictor(model: Model, reader: DatasetReader) -> str | None:
@@ -179,28 +204,26 @@ class ArchiveJudge(Judge[Refusal]):
         if types:  # otherwise, an object is always of the class itself
             kind = value.get("type", cls.default_implementation)
             if not is_name(kind, types):
-                yield Refusal((*keys, "type"), _not_registered(kind, cls))
+                yield refusal_of_type(kind, keys, base=cls)
                 return
             name = kind
             registered_cls, method = types[kind]
             constructor = Constructor(registered_cls, method)
             value = {key: item for key, item in value.items() if key != "type"}
-        class_of_init = _class_of_init(constructor.cls)
-        if self.may_make(class_of_init):
-            yield from self._judge_arguments(constructor, class_of_init, value, keys)
-            yield from self.judge_own_files(constructor, class_of_init, name, value, keys)
+        if self.may_make(constructor.class_of_init()):
+            yield from self._judge_arguments(constructor, value, keys)
+            yield from self.judge_own_files(constructor, name, value, keys)
         else:
-            reason = f"{name} reads files, runs programs or loads other models"
-            yield Refusal(keys, reason)
+            yield _refusal_of_class(name, keys)
 
     def _judge_arguments(
-        self, constructor: Constructor, class_of_init: Any, value: Mapping[str, Value], keys: Keys
+        self, constructor: Constructor, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
         """
-        Judges the arguments of an object; `class_of_init` has the `__init__` that gets them. The
-        meaning of a name such as "path" or "vocab" is known for reviewed classes only, not for the
-        user's.
+        Judges the arguments of an object. The meaning of a name such as "path" or "vocab" is known
+        for reviewed classes only, not for the user's.
         """
+        class_of_init = constructor.class_of_init()
         in_class_of_user = is_of_user(class_of_init)
         judge = replace(self, in_class_of_user=in_class_of_user)
         options = constructor.options()
@@ -219,17 +242,13 @@ class ArchiveJudge(Judge[Refusal]):
                 yield from judge.judge(Any, item, place)
 
     def judge_own_files(
-        self,
-        constructor: Constructor,
-        class_of_init: Any,
-        name: str,
-        value: Mapping[str, Value],
-        keys: Keys,
+        self, constructor: Constructor, name: str, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
         """
-        Judges the files that the object reads. A class that takes files of its archive says by
-        `argument_outside` which argument names one from elsewhere.
+        Judges the files that the object, called `name` in messages, reads. A class that takes files
+        of its archive says by `argument_outside` which argument names one from elsewhere.
         """
+        class_of_init = constructor.class_of_init()
         if not hasattr(class_of_init, "argument_outside"):
             return  # it takes no files
         argument = class_of_init.argument_outside(self.folder, value)
@@ -259,8 +278,8 @@ class ArchiveJudge(Judge[Refusal]):
         """
         if isinstance(value, Mapping):
             kind = value.get("type")
-            if isinstance(kind, str) and not _may_be_named(kind):
-                yield Refusal((*keys, "type"), explain_unknown(kind))
+            if isinstance(kind, str):
+                yield from _judge_type(kind, keys)
             for key, item in value.items():
                 yield from self._judge_unchanged(item, (*keys, key))
         elif isinstance(value, list):
@@ -270,18 +289,21 @@ class ArchiveJudge(Judge[Refusal]):
             yield self.refusal_of_outsider(value, keys)
 
 
-def _may_be_named(kind: str) -> bool:
+def _judge_type(kind: str, keys: Keys) -> Iterator[Refusal]:
     """
-    Returns whether the arguments of a user's class may have this text as a "type". The class may
-    make an object of it, if a class is registered by this name, or is in a module, as `os.system`.
+    Judges a text that the arguments of a user's class have as a "type". The class may make an
+    object of it, if a class is registered by this name, or is in a module, as `os.system`.
     """
     registered = [types[kind] for types in Registrable._registry.values() if kind in types]
     if not registered:
         is_in_module = "." in kind
-        return not is_in_module
+        if is_in_module:
+            yield refusal_of_type(kind, keys)
+        return
     # One name may stand for classes of several bases. Which of them the user's class means is not
     # known, so it is enough that one of them may be made.
-    return any(archive_may_make(cls) for cls, _ in registered)
+    if not any(archive_may_make(cls) for cls, _ in registered):
+        yield _refusal_of_class(kind, (*keys, "type"))
 
 
 def _leads_outside(text: str) -> bool:
@@ -293,33 +315,3 @@ def _leads_outside(text: str) -> bool:
 def is_name(kind: Value, names: Iterable[str]) -> bool:
     """Returns whether a type is one of the names. A configuration may have any value there."""
     return isinstance(kind, str) and kind in names
-
-
-def _not_registered(kind: Value, cls: Any) -> str:
-    """Says why a type that is not registered for a base class is refused."""
-    if isinstance(kind, str) and "." not in kind:
-        return explain_unregistered(kind, cls)
-    return explain_unknown(kind)
-
-
-def _class_of_init(cls: Any) -> Any:
-    """
-    Returns the registered class whose `__init__` a class has, or else the class itself. If a class
-    of the user's inherits the `__init__` of a reviewed class, its arguments have the same meaning
-    as there.
-    """
-    for base in cls.__mro__:  # first the class itself
-        if "__init__" in vars(base):  # the one that Python calls
-            if _is_registered(base):
-                return base
-            return cls
-    return cls
-
-
-def _is_registered(cls: Any) -> bool:
-    """Returns whether a class is registered under any name."""
-    for types in Registrable._registry.values():
-        for registered, _ in types.values():
-            if registered is cls:
-                return True
-    return False

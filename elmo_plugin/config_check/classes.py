@@ -66,6 +66,28 @@ class Constructor(NamedTuple):
             options = infer_method_params(self.cls, getattr(self.cls, self.method))
         return {name: option for name, option in options.items() if name != "self"}
 
+    def class_of_init(self) -> Any:
+        """
+        Returns the registered class whose `__init__` the class has, or else the class itself. If a
+        class of the user's inherits the `__init__` of a reviewed class, its arguments have the same
+        meaning as there.
+        """
+        for base in self.cls.__mro__:  # first the class itself
+            if "__init__" in vars(base):  # the one that Python calls
+                if _is_registered(base):
+                    return base
+                return self.cls
+        return self.cls
+
+
+def _is_registered(cls: Any) -> bool:
+    """Returns whether a class is registered under any name."""
+    for types in Registrable._registry.values():
+        for registered, _ in types.values():
+            if registered is cls:
+                return True
+    return False
+
 
 def find_constructor(base: Any, kind: str | None) -> Constructor | None:
     """

@@ -24,8 +24,9 @@ from elmo_plugin.config_check.archive_judge import (
     is_name,
     is_of_user,
     read_allowed,
+    refusal_of_type,
 )
-from elmo_plugin.config_check.classes import Constructor, explain_unknown
+from elmo_plugin.config_check.classes import Constructor
 from elmo_plugin.config_check.walk import Keys, Value
 
 _OF_TRAININGS = read_allowed("dry_run_types.json")
@@ -59,7 +60,7 @@ def refused_in_dry_run(config: Mapping[str, Any]) -> Iterator[Refusal]:
 
     kind = config.get("type", TrainModel.default_implementation)
     if not is_name(kind, Registrable._registry[TrainModel]):
-        yield Refusal(("type",), explain_unknown(kind))
+        yield refusal_of_type(kind, keys=())
         return
     cls, method = Registrable._registry[TrainModel][kind]
     options = Constructor(cls, method).options()
@@ -114,18 +115,13 @@ class _DryRunJudge(ArchiveJudge):
 
     @overrides
     def judge_own_files(
-        self,
-        constructor: Constructor,
-        class_of_init: Any,
-        name: str,
-        value: Mapping[str, Value],
-        keys: Keys,
+        self, constructor: Constructor, name: str, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
         """
         Judges the files that a class reads or writes. If the configuration leaves an argument out,
         the default is judged: it may be an address.
         """
-        if is_of_user(class_of_init):
+        if is_of_user(constructor.class_of_init()):
             return  # only its author knows the meaning of its arguments
         for key, option in constructor.options().items():
             given = value.get(key, option.default)

@@ -104,7 +104,7 @@ def mistakes(config: Mapping[str, Any]) -> list[Mistake]:
     return found
 
 
-def check(found: Iterable[Mistake], where: str = "") -> None:
+def raise_for_mistakes(found: Iterable[Mistake], where: str = "") -> None:
     """
     Raises `ConfigurationError` for mistakes, except for what is missing: code may pass it. The
     message begins with `where`.

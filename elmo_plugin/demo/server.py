@@ -50,9 +50,8 @@ def show_page(
         note = f"Only the biLM is shown: a trained model {NEEDS_ALLENNLP}."
         show(note, flush=True)
     if shows_own_models:
-        tabs = _tabs_of_own_models(limit)
-    else:
-        tabs = _tabs_of(archives, bilm, limit, trust)
+        bilm = _BILM
+    tabs = _tabs(archives, bilm, has_own_tasks=shows_own_models, limit=limit, trust=trust)
     address = address_of(opened, host)
     show(f"{address} shows {', '.join(tab.title for tab in tabs)}; Ctrl-C ends it", flush=True)
     if browse:
@@ -60,24 +59,21 @@ def show_page(
     make_server(make_app(tabs, host, note)).run(sockets=[opened])
 
 
-def _tabs_of_own_models(limit: int) -> list[Tab]:
-    """Returns the tabs of this package's models: without AllenNLP, of its biLM only."""
-    # Made before the tabs of the tasks, because it loads in a second, but shown after them.
-    bilm_tab = BiLmTab(_BILM, limit)
-    tabs: list[Tab] = []
-    if find_spec("allennlp"):
-        tabs.extend(bundled_tabs(limit))
-    return [*tabs, bilm_tab]
-
-
-def _tabs_of(archives: Sequence[str], bilm: str | None, limit: int, trust: bool) -> list[Tab]:
-    """Returns the tabs of the user's models: of the tasks, then of the biLM."""
+def _tabs(
+    archives: Sequence[str], bilm: str | None, has_own_tasks: bool, limit: int, trust: bool
+) -> list[Tab]:
+    """
+    Returns the tabs of the tasks, then that of the biLM. With `has_own_tasks`, the tasks are those
+    of this package's trained models: none without AllenNLP.
+    """
     bilm_tabs: list[Tab] = []
     if bilm:
         # Made before the tabs of the tasks, because it loads in a second, but shown after them.
         bilm_tabs.append(BiLmTab(bilm, limit))
     tabs: list[Tab] = []
-    if archives:
+    if has_own_tasks and find_spec("allennlp"):
+        tabs.extend(bundled_tabs(limit))
+    elif archives:
         import_all_plugins(subject="a trained model")
         tabs.extend(task_tabs(archives, limit, trust))
     return tabs + bilm_tabs

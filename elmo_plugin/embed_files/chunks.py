@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.common.errors import raise_if_sigterm
+from elmo_plugin.common.errors import raise_if_sigterm_or_out_of_memory
 from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.formats.fasta import read_fasta
 from elmo_plugin.common.formats.joined_lines import join_lines
@@ -166,7 +166,7 @@ def has_chunk(folder: Path, chunk: Chunk) -> bool:
             sentences = stored["sentences"]
             names = stored["names"]
     except Exception as error:  # a damaged file can make the reader raise anything
-        raise_if_sigterm(error)
+        raise_if_sigterm_or_out_of_memory(error)
         logger.warning("%s is damaged: its lines are embedded again", path)
         return False
     same_sentences = np.array_equal(sentences, join_lines(chunk.sentences))

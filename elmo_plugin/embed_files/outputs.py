@@ -16,7 +16,7 @@ import numpy as np
 from safetensors import safe_open
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.common.errors import raise_if_sigterm
+from elmo_plugin.common.errors import raise_if_sigterm_or_out_of_memory
 from elmo_plugin.common.formats.formulas import count_formulas, warn_of_formulas
 from elmo_plugin.common.formats.hdf5_files import new_hdf5
 from elmo_plugin.common.formats.joined_lines import split_lines
@@ -94,7 +94,7 @@ class OutputFormat(NamedTuple):
         try:
             return json.loads(self.description_in(path))
         except Exception as error:  # a damaged file can make the readers raise anything
-            raise_if_sigterm(error)
+            raise_if_sigterm_or_out_of_memory(error)
             return None
 
 

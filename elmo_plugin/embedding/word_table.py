@@ -13,7 +13,6 @@ from safetensors.torch import load
 from torch import Tensor
 
 from elmo_plugin.common.bundled import BUNDLED
-from elmo_plugin.common.errors import raise_if_sigterm
 from elmo_plugin.common.word_keys import DIGEST_SIZE, KEYS_NAME, word_key
 
 BUNDLED_TABLES = ("english",)
@@ -93,7 +92,6 @@ def _words_and_vectors(path: str) -> Iterator[tuple[str, np.ndarray]]:
                 yield _word_and_vector(fields, dim)
                 num_words += 1
     except (ValueError, OSError, EOFError, StopIteration) as error:
-        raise_if_sigterm(error)
         place = path
         if line_number > 0:
             place = f"{path}, line {line_number}"

@@ -22,6 +22,7 @@ from elmo_plugin.encoders.recurrences import (
     pack_rows,
     product,
     product_adder,
+    write_derivatives_of_cells,
 )
 
 
@@ -142,13 +143,9 @@ def _write_derivatives_by_gates(
     and g, the derivative of the hidden state by o and r. `gates` are the five sigmoids, `carried`
     are the `u_t`, and `derivatives` have the shape of the gates, (rows, 5 * dim).
     """
-    i, _, g, o, r = gates.chunk(5, dim=1)
-    # The derivative s - s * s of each sigmoid s, times the factor of that gate in the formulas.
-    torch.addcmul(gates, gates, gates, value=-1, out=derivatives)
-    c_by_i, c_by_f, c_by_g, h_by_o, h_by_r = derivatives.chunk(5, dim=1)
-    c_by_i.mul_(2 * g - 1)  # times tanh(g)
-    c_by_f.mul_(cells_before)
-    c_by_g.mul_(i).mul_(4)  # 2 before the sigmoid, and 2 in it
+    write_derivatives_of_cells(gates, cells_before, derivatives)
+    _, _, _, o, r = gates.chunk(5, dim=1)
+    _, _, _, h_by_o, h_by_r = derivatives.chunk(5, dim=1)
     h_by_o.mul_(r).mul_(tanh_cells)
     h_by_r.mul_(o * tanh_cells - carried)
 

@@ -295,15 +295,27 @@ def _derivatives_by_gates(gates: Tensor, cells_before: Tensor, tanh_cells: Tenso
     cell by i, f and g, the derivative of the hidden state by o. `gates` are the four sigmoids,
     shape (directions, rows, 4 * dim).
     """
-    i, _, g, _ = gates.chunk(4, dim=2)
-    # The derivative s - s * s of each sigmoid s, times the factor of that gate in the formulas.
-    derivatives = torch.addcmul(gates, gates, gates, value=-1)
-    c_by_i, c_by_f, c_by_g, h_by_o = derivatives.chunk(4, dim=2)
+    derivatives = torch.empty_like(gates)
+    write_derivatives_of_cells(gates, cells_before, derivatives)
+    _, _, _, h_by_o = derivatives.chunk(4, dim=2)
+    h_by_o.mul_(tanh_cells)
+    return derivatives
+
+
+def write_derivatives_of_cells(gates: Tensor, cells_before: Tensor, derivatives: Tensor) -> None:
+    """
+    Writes the derivative of the cell by i, f and g, the first three gates, before their sigmoids.
+    For all other gates, writes the derivative of their sigmoids only. `gates` are the sigmoids; in
+    them and in `derivatives`, all gates are beside each other in the last dimension.
+    """
+    # The derivative s - s * s of each sigmoid s, times the factor of that gate in the formula.
+    torch.addcmul(gates, gates, gates, value=-1, out=derivatives)
+    dim = cells_before.size(-1)
+    i, _, g, *_ = gates.split(dim, dim=-1)
+    c_by_i, c_by_f, c_by_g, *_ = derivatives.split(dim, dim=-1)
     c_by_i.mul_(2 * g - 1)  # times tanh(g)
     c_by_f.mul_(cells_before)
     c_by_g.mul_(i).mul_(4)  # 2 before the sigmoid, and 2 in it
-    h_by_o.mul_(tanh_cells)
-    return derivatives
 
 
 def double_g_and_transpose(weight: Tensor, gate_sums: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from pathlib import Path
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.importers.document_lines import sentences_of_document
-from elmo_plugin.importers.entity_places import Entity, encloses_covered_text
+from elmo_plugin.importers.entity_places import Entity, encloses_covered_text, entity_of_pieces
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
@@ -51,7 +51,6 @@ def sentences_of_brat(
     annotations = str(Path(file).with_suffix(".ann"))
     report.took("texts, each line a sentence, with brat's entities in .ann")
     entities: list[Entity] = []
-    in_pieces: list[Entity] = []
     for number, line in enumerate(read_lines(annotations, options, report), start=1):
         if not line.startswith("T"):
             continue  # relations, events, attributes and notes
@@ -62,17 +61,12 @@ def sentences_of_brat(
                 f"of an entity, and its text between tabs, got {line!r:.60}"
             )
         places = [int(digits) for digits in re.findall(r"\d+", found["places"])]
-        entity = Entity(places[0], places[-1], found["kind"], found["text"] or "")
-        if len(places) == 2:
-            entities.append(entity)
-        else:
-            in_pieces.append(entity)  # other words stand between its pieces
+        entities.append(entity_of_pieces(places, found["kind"], found["text"] or ""))
     text = read_text(file, options, report)
     if _counts_two_for_ends(text, entities):
         entities = [_with_one_for_ends(text, entity) for entity in entities]
-        in_pieces = [_with_one_for_ends(text, entity) for entity in in_pieces]
     tokenizer = SpacyRulesTokenizer(options.language)
-    yield from sentences_of_document(Path(file).name, text, entities, tokenizer, report, in_pieces)
+    yield from sentences_of_document(Path(file).name, text, entities, tokenizer, report)
 
 
 def _counts_two_for_ends(text: str, entities: Sequence[Entity]) -> bool:
@@ -80,9 +74,11 @@ def _counts_two_for_ends(text: str, entities: Sequence[Entity]) -> bool:
     Returns whether places count the end of a line as two characters, as brat does in files of
     Windows: then the entities' texts are at the places that count two, and not at others.
     """
-    if all(encloses_covered_text(text, entity) for entity in entities):
+    # The text of an entity in pieces leaves out the words between them.
+    whole = [entity for entity in entities if not entity.is_in_pieces]
+    if all(encloses_covered_text(text, entity) for entity in whole):
         return False
-    return all(encloses_covered_text(text, _with_one_for_ends(text, entity)) for entity in entities)
+    return all(encloses_covered_text(text, _with_one_for_ends(text, entity)) for entity in whole)
 
 
 def _with_one_for_ends(text: str, entity: Entity) -> Entity:

@@ -15,16 +15,16 @@ def sentences_of_document(
     entities: Sequence[Entity],
     tokenizer: RawTextTokenizer,
     report: Report,
-    in_pieces: Sequence[Entity] = (),
 ) -> Iterator[TaggedSentence]:
     """
     Yields the lines of a document, with the entities in BIO. A line is left out if an entity in it
-    cannot be used, such as one that reaches into another line, or one of `in_pieces`: it has other
-    words between its pieces.
+    cannot be used, such as one that reaches into another line, or one in pieces.
     """
     start = 0  # of the line, in characters of the document
     reached = 0  # the end of the entities that began in earlier lines
-    rest = deque(sorted(entities))
+    in_pieces = [entity for entity in entities if entity.is_in_pieces]
+    # The entities in one piece that begin after the lines that have been read.
+    rest = deque(sorted(entity for entity in entities if not entity.is_in_pieces))
     for number, line in enumerate(text.split("\n"), start=1):
         end = start + len(line)
         here = []

@@ -19,12 +19,22 @@ class Entity(NamedTuple):
     The first character of an entity, the one after its last, and its type.
 
     covered: the text between them, if the file repeats it
+    is_in_pieces: whether it has several pieces, with other words between them
     """
 
     start: int
     end: int
     kind: str
     covered: str = ""
+    is_in_pieces: bool = False
+
+
+def entity_of_pieces(places: Sequence[int], kind: str, covered: str) -> Entity:
+    """
+    Returns an entity. `places` are the first character of a piece and the one after its last, for
+    each of its pieces.
+    """
+    return Entity(places[0], places[-1], kind, covered, is_in_pieces=len(places) > 2)
 
 
 def encloses_covered_text(text: str, entity: Entity) -> bool:
@@ -69,12 +79,15 @@ def sentence_of_places(
             )
         distinct.add(entity._replace(covered=""))
     spans: list[Span] = []
-    for start, end, kind, _ in sorted(distinct):
-        description = f"{text[start:end]!r:.50} ({kind}) at characters {start} to {end}"
-        if not 0 <= start < end <= len(text) or not text[start:end].strip():
+    for entity in sorted(distinct):
+        content = text[entity.start : entity.end]
+        place_in_text = f"at characters {entity.start} to {entity.end}"
+        description = f"{content!r:.50} ({entity.kind}) {place_in_text}"
+        is_in_text = 0 <= entity.start < entity.end <= len(text)
+        trimmed = content.strip()
+        if not is_in_text or not trimmed:
             raise Unusable("with entities that are not in the text", description)
-        trimmed = text[start:end].strip()
-        start = text.index(trimmed, start)
+        start = text.index(trimmed, entity.start)
         first = words_by_start.get(start)
         last = words_by_end.get(start + len(trimmed))
         if first is None or last is None:
@@ -84,7 +97,7 @@ def sentence_of_places(
             )
         if spans and first < spans[-1].end:
             raise Unusable("with entities that overlap", description)
-        spans.append(Span(first, last + 1, kind))
+        spans.append(Span(first, last + 1, entity.kind))
     tags = spans_to_tags(spans, len(words), "BIO")
     return TaggedSentence([place] * len(words), [word.text for word in words], tags)
 

@@ -8,6 +8,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training.converters import json_to_docs
 from spacy.vocab import Vocab
 
+from elmo_plugin.common.errors import raise_if_sigterm_or_out_of_memory
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.importers.text import read_content
 
@@ -31,6 +32,7 @@ def sentences_of_doc_bin(file: str, prefer_entities: bool) -> Iterator[TaggedSen
     try:
         docs = list(DocBin().from_bytes(content).get_docs(Vocab()))
     except Exception as error:  # of zlib or of msgpack, of many kinds
+        raise_if_sigterm_or_out_of_memory(error)
         raise ConfigurationError(f"{file}: not a .spacy file that can be read ({error})") from None
     for number, doc in enumerate(docs, start=1):
         yield from _sentences(doc, f"document {number}", prefer_entities)
@@ -47,6 +49,7 @@ def sentences_of_training_json(
         json.loads(text)  # spaCy would silently skip a document that is cut off
         docs = list(json_to_docs(text))
     except Exception as error:  # of many kinds
+        raise_if_sigterm_or_out_of_memory(error)
         raise ConfigurationError(
             f"{file}: not JSON by which spaCy 2 was trained ({error})"
         ) from None

@@ -60,7 +60,7 @@ def sentences_of_xml(
         report.took("XML with the characters of entities, each line a sentence")
         document = document_of_offsets(root)
         yield from sentences_of_document(
-            "text", document.text, document.entities, tokenizer, report, document.in_pieces
+            "text", document.text, document.entities, tokenizer, report
         )
     else:
         yield from _of_elements(file, root, tokenizer, report)

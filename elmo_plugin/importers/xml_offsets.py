@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from elmo_plugin.importers.entity_places import Entity, type_without_spaces
+from elmo_plugin.importers.entity_places import Entity, entity_of_pieces, type_without_spaces
 
 _TEXT = "TEXT"
 _SPANS = re.compile(r"\d{1,18}~\d{1,18}(,\d{1,18}~\d{1,18})*")  # of MAE: a piece, or several
@@ -12,11 +12,10 @@ _PLACE = re.compile(r"\d{1,18}")
 
 
 class OffsetDocument(NamedTuple):
-    """A text with its entities, and those that have other words between their pieces."""
+    """A text with its entities."""
 
     text: str
     entities: list[Entity]
-    in_pieces: list[Entity]
 
 
 def has_offsets(root: Element) -> bool:
@@ -31,23 +30,20 @@ def document_of_offsets(root: Element) -> OffsetDocument:
     Returns the text of a document, and its entities. The type of an entity is an attribute of its
     element, or else the element's name.
     """
-    document = OffsetDocument(root.findtext(_TEXT) or "", [], [])
+    entities = []
     for element in root.iter():
         places = _places(element)
         if not places:
             continue
         kind = element.get("TYPE") or element.get("type") or element.tag
-        entity = Entity(places[0], places[-1], type_without_spaces(kind), element.get("text", ""))
-        if len(places) == 2:
-            document.entities.append(entity)
-        else:
-            document.in_pieces.append(entity)
-    return document
+        covered = element.get("text", "")
+        entities.append(entity_of_pieces(places, type_without_spaces(kind), covered))
+    return OffsetDocument(root.findtext(_TEXT) or "", entities)
 
 
 def _places(element: Element) -> list[int]:
     """
-    Returns the first character of an entity and the one behind its last, of each of its pieces.
+    Returns, for each piece of an entity, its first character and the one after its last.
     The list is empty for an element without places.
     """
     spans = element.get("spans", "")

@@ -16,7 +16,7 @@ from elmo_plugin.bilm import (
     PADDING,
     word_to_character_ids,
 )
-from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
+from elmo_plugin.common.errors import BiLmError, raise_if_sigterm_or_out_of_memory
 from elmo_plugin.common.formats.joined_lines import join_lines, split_lines
 
 BEGIN_SENTENCE_TYPE = 1
@@ -62,7 +62,7 @@ class ChunkFiles:
             with np.load(self.path) as arrays:
                 return [arrays[name] for name in names]
         except Exception as error:  # damage can make the reader raise anything
-            raise_if_sigterm(error)
+            raise_if_sigterm_or_out_of_memory(error)
             raise BiLmError(
                 f"{self.path}, text prepared for training, is gone or damaged ({error}); "
                 f"remove the folder {self.path.parent} and start again"

@@ -17,8 +17,7 @@ from tests.experiments.configs import read_config
 
 
 @pytest.fixture
-def build(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(REPOSITORY / "experiments" / "bundled")
+def build() -> ModuleType:
     return importlib.import_module("build")
 
 

@@ -16,13 +16,8 @@ from tests.conftest import REPOSITORY
 BUNDLED = REPOSITORY / "experiments" / "bundled"
 
 
-@pytest.fixture(autouse=True)
-def _path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(BUNDLED)
-
-
 @pytest.fixture
-def sst_data(_path: None) -> ModuleType:
+def sst_data() -> ModuleType:
     return importlib.import_module("sst_data")
 
 
@@ -41,7 +36,7 @@ def test_negation_reverses_the_sentiment_of_a_rated_word(sst_data: ModuleType) -
 
 
 @pytest.fixture
-def ner_data(_path: None) -> ModuleType:
+def ner_data() -> ModuleType:
     return importlib.import_module("ner_data")
 
 
@@ -98,7 +93,7 @@ def letters(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_first_sentences_are_not_in_the_written_training_data(_path: None, name: str) -> None:
+def test_first_sentences_are_not_in_the_written_training_data(name: str) -> None:
     score = importlib.import_module("first_sentences.score")
     written = "\n".join(map(letters, WRITTEN[name].read_text(encoding="utf-8").splitlines()))
     for example in score.read(name) + score.read(name, kept=True):
@@ -122,7 +117,7 @@ def test_first_sentences_are_not_generated_from_patterns(ner_data: ModuleType) -
 
 
 def test_alternative_taggers_are_scored_by_whole_names(
-    _path: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     instead = importlib.import_module("instead")
     monkeypatch.setattr(instead, "DATA", tmp_path)
@@ -144,7 +139,7 @@ def test_alternative_taggers_are_scored_by_whole_names(
 
 
 @pytest.fixture
-def wordnet(_path: None, tmp_path: Path) -> Any:
+def wordnet(tmp_path: Path) -> Any:
     """Returns a WordNet of four nouns, two adjectives and two verbs."""
     data = {
         "noun": "00000001 05 n 01 animal 0 000 | a living thing\n"
@@ -192,9 +187,7 @@ def test_pairs_are_made_from_relations_in_wordnet(wordnet: Any) -> None:
     assert all(len(found) == 1 for found in labels.values())
 
 
-def test_negating_an_entailment_contradicts_and_negating_a_possibility_stays_neutral(
-    _path: None,
-) -> None:
+def test_negating_an_entailment_contradicts_and_negating_a_possibility_stays_neutral() -> None:
     pairs = importlib.import_module("inference_pairs")
     for seed in range(20):
         generator = random.Random(seed)
@@ -215,7 +208,7 @@ def test_negating_an_entailment_contradicts_and_negating_a_possibility_stays_neu
 
 
 @pytest.fixture
-def coref_data(_path: None) -> ModuleType:
+def coref_data() -> ModuleType:
     return importlib.import_module("coref_data")
 
 
@@ -259,7 +252,7 @@ def test_each_document_of_surnames_says_a_name_again(
         assert any(len(chain) > 1 for chain in document.clusters), pattern
 
 
-def test_marked_words_become_predicates(_path: None, tmp_path: Path) -> None:
+def test_marked_words_become_predicates(tmp_path: Path) -> None:
     file = tmp_path / "made.gold_conll"
     file.write_text(
         importlib.import_module("srl_data").columns("The train *arrived , and we *left 2 * 3 .")
@@ -274,7 +267,7 @@ def test_marked_words_become_predicates(_path: None, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def squad_data(_path: None) -> ModuleType:
+def squad_data() -> ModuleType:
     return importlib.import_module("squad_data")
 
 

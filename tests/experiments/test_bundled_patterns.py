@@ -18,18 +18,13 @@ NUMBER_OF_MONEY = re.compile(
 )
 
 
-@pytest.fixture(autouse=True)
-def _path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(BUNDLED)
-
-
 @pytest.fixture
-def sentiment(_path: None) -> ModuleType:
+def sentiment() -> ModuleType:
     return importlib.import_module("sentiment_patterns")
 
 
 @pytest.fixture
-def inference(_path: None) -> ModuleType:
+def inference() -> ModuleType:
     return importlib.import_module("pair_patterns")
 
 

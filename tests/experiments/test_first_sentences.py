@@ -14,8 +14,7 @@ BUNDLED = REPOSITORY / "experiments" / "bundled"
 
 
 @pytest.fixture
-def score(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(BUNDLED)
+def score() -> ModuleType:
     return importlib.import_module("first_sentences.score")
 
 

@@ -12,11 +12,6 @@ from tests.conftest import REPOSITORY
 BUNDLED = REPOSITORY / "experiments" / "bundled"
 
 
-@pytest.fixture(autouse=True)
-def _path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(BUNDLED)
-
-
 WORDS = st.lists(st.sampled_from("abc"), max_size=20)
 
 
@@ -34,7 +29,7 @@ def test_shared_words_are_those_of_a_search_in_the_text(
     assert sentences.has(" ".join(words)) == (words in training)
 
 
-def test_shares_are_counted_without_case_and_punctuation(_path: None, tmp_path: Path) -> None:
+def test_shares_are_counted_without_case_and_punctuation(tmp_path: Path) -> None:
     shared = importlib.import_module("shared_sentences")
     training = shared.TrainingSentences(["It is, well, FINE !", "a b c d e f g h i"])
     texts = ["it is well fine.", "x b c d e f g h i y", "a b c d e f g", "fine"]
@@ -46,7 +41,7 @@ def test_shares_are_counted_without_case_and_punctuation(_path: None, tmp_path: 
         training.shares_of([])
 
 
-def test_texts_are_read_from_each_kind_of_file_once(_path: None, tmp_path: Path) -> None:
+def test_texts_are_read_from_each_kind_of_file_once(tmp_path: Path) -> None:
     shared = importlib.import_module("shared_sentences")
     contents = {
         "a.jsonl": '{"text": "A"}\n{"sentence1": "A", "sentence2": "B"}\n',

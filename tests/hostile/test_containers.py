@@ -188,8 +188,21 @@ def test_weights_of_every_model_are_finite(number: float, tagger: Path) -> None:
         load_archive(tagger)
 
 
-@pytest.mark.parametrize("namespace", ["../outside", "/outside", "a/b", "a\\b", "..", ".lock"])
-def test_a_namespace_cannot_lead_out_of_an_archive(
+@pytest.mark.parametrize(
+    "namespace",
+    [
+        "../outside",
+        "/outside",
+        "a/b",
+        "a\\b",
+        "..",
+        ".lock",
+        "",
+        "non_padded_namespaces",
+        "words.txt",
+    ],
+)
+def test_a_namespace_leads_out_of_no_archive_and_is_not_lost_in_it(
     namespace: str, tagger: Path, tmp_path: Path
 ) -> None:
     archive = load_archive(tagger)

@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
+from allennlp.common.util import SigTermReceived
 
 from elmo_plugin.archives import naming_archive
 from elmo_plugin.bilm import BiLm, BiLmError
@@ -15,7 +17,13 @@ from elmo_plugin.commands.main import main
 from elmo_plugin.common import downloads
 from elmo_plugin.common.errors import is_lack_of_memory
 from elmo_plugin.common.files import read_bytes
+from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.formulas import count_formulas
+from elmo_plugin.common.formats.hdf5_files import open_hdf5
+from elmo_plugin.common.formats.torch_files import check_tensors, load_plain
+from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS
+from elmo_plugin.importers.spacy_documents import sentences_of_doc_bin, sentences_of_training_json
+from elmo_plugin.language_model.chunks import ChunkFiles
 from elmo_plugin.migration.porting.archive import _use_stored_files
 
 
@@ -76,6 +84,59 @@ def test_too_little_memory_is_not_reported_as_a_fault_of_the_archive() -> None:
         naming_archive("archive a"),
     ):
         raise RuntimeError("shapes do not match")
+
+
+READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "weights": ("torch.load", lambda file: load_plain(file, "it")),
+    "checksums": ("zipfile.is_zipfile", lambda file: check_tensors(file, "it")),
+    "an archive": ("tarfile.open", lambda file: unpack(file, file.parent / "unpacked")),
+    "HDF5": ("h5py.File", lambda file: open_hdf5(file, "it").__enter__()),
+    "a description": (
+        "json.loads",
+        lambda file: OUTPUT_FORMATS["hdf5"]._replace(description_in=str).read_description(file),
+    ),
+    "prepared text": ("numpy.load", lambda file: ChunkFiles(file, 1, 1).read("words")),
+    "documents of spaCy": (
+        "spacy.tokens.DocBin.from_bytes",
+        lambda file: list(sentences_of_doc_bin(str(file), prefer_entities=True)),
+    ),
+    "JSON of spaCy": (
+        "json.loads",
+        lambda file: list(sentences_of_training_json(str(file), "{}", prefer_entities=True)),
+    ),
+    "a download": (
+        "elmo_plugin.common.downloads._download",
+        lambda _: downloads.fetch("https://example.org/file"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("patched", "read"), READERS.values(), ids=READERS)
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        torch.cuda.OutOfMemoryError("CUDA out of memory"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"),
+        SigTermReceived(),
+    ],
+    ids=["machine", "GPU", "torch", "SIGTERM"],
+)
+def test_readers_blame_no_file_for_too_little_memory_or_a_signal(
+    patched: str,
+    read: Callable[[Path], object],
+    error: Exception,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    (tmp_path / "file").write_bytes(b"content")
+    monkeypatch.setattr(patched, fail)
+    with pytest.raises(type(error)) as raised:
+        read(tmp_path / "file")
+    assert raised.value is error
 
 
 def test_too_little_memory_ends_a_command_with_one_sentence(

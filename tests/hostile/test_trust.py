@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 import tarfile
 import tempfile
@@ -19,7 +20,7 @@ from allennlp.models import Model
 from allennlp.modules import TokenEmbedder
 
 from elmo_plugin import archives, hardening, load_predictor, plugin  # noqa: F401 (register and replace)
-from elmo_plugin.archives import check_config, load_archive
+from elmo_plugin.archives import TRUST, check_config, load_archive
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.formats import torch_files
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
@@ -120,7 +121,7 @@ def deep(levels: int) -> list[Any]:
         (lambda files: files.update({"config.json": b'{"model": std.extVar("HOME")}'}), "not JSON"),
         (with_config(model__contextual_encoder__dropout="x"), "dropout"),
         (with_config(vocabulary="from_files"), "expected a model and a vocabulary, as objects"),
-        (lambda files: files.update({"weights.th": b"none"}), "weights"),
+        (lambda files: files.update({"weights.th": b"none"}), ": its weights are not plain tens"),
         (with_config(model__x="a/" * 3000), "model|x"),
         (with_config(dataset_reader__x=[deep(900)]), "recursion|x"),
         (with_config(model__type="no.such\x1b[2J"), r"no\.such\\x1b"),
@@ -153,7 +154,7 @@ def ways_to_import() -> Iterator[Any]:
         yield pytest.param(changes, True, id=f"allennlp predict-{name}", marks=marks)
 
 
-@pytest.mark.parametrize(("changes", "is_command"), ways_to_import())
+@pytest.mark.parametrize(("changes", "is_command"), list(ways_to_import()))
 def test_no_class_is_imported_by_its_module_path(
     training: Path,
     tmp_path: Path,
@@ -277,6 +278,29 @@ def test_the_caller_may_name_other_weights(training: Path, tmp_path: Path) -> No
     assert torch.equal(loaded.state_dict()["tag_projection.bias"], state["tag_projection.bias"])
 
 
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ("missing", "file not found"),
+        ("not torch", "its weights are not plain tensors, or damaged"),
+        ("NaN", "the tensor tag_projection.bias has NaN in it"),
+    ],
+)
+def test_other_weights_that_cannot_be_used_are_named(
+    training: Path, tmp_path: Path, damage: str, message: str
+) -> None:
+    weights = tmp_path / "other.th"
+    if damage == "not torch":
+        weights.write_text("no weights")
+    elif damage == "NaN":
+        state = torch.load(training / "best.th", weights_only=True)
+        state["tag_projection.bias"] += float("nan")
+        torch.save(state, weights)
+    named = re.escape(f"directory {training} with weights {weights}: {message}")
+    with pytest.raises(BiLmError, match=f"^{named}$"):
+        load_archive(training, weights_file=weights)
+
+
 def test_code_in_weights_is_not_run_by_an_old_torch(
     training: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -385,6 +409,28 @@ def test_a_users_class_accepts_plain_values(
 def test_a_users_class_accepts_only_plain_values(more: Any, tmp_path: Path) -> None:
     model = {"type": "users_own", "size": 3, "word": "a", "words": [], "more": more}
     with pytest.raises(BiLmError, match=r"it: model\.more"):
+        check_config({"model": model}, "it", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("absent", "'absent' is not registered: list its package in .allennlp_plugins.*"),
+        ("bert_for_classification", "'bert_for_classification' was removed: take .*"),
+        ("no.such", f"no.such would be imported; {re.escape(TRUST)}"),
+    ],
+)
+def test_trust_is_advised_only_where_it_helps(kind: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(BiLmError, match=f"^it: model.type: {message}$") as raised:
+        check_config({"model": {"type": kind}}, "it", tmp_path)
+    assert (TRUST in str(raised.value)) is ("." in kind)
+
+
+def test_a_refused_class_in_a_users_class_is_not_called_unregistered(tmp_path: Path) -> None:
+    more = {"type": "pretrained_transformer"}
+    model = {"type": "users_own", "size": 3, "word": "a", "words": [], "more": more}
+    message = "it: model.more.type: pretrained_transformer reads files, runs programs or loads"
+    with pytest.raises(BiLmError, match=f"^{message}.*{re.escape(TRUST)}$"):
         check_config({"model": model}, "it", tmp_path)
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, Any
 
-from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
+from elmo_plugin.common.errors import BiLmError, raise_if_sigterm_or_out_of_memory
 from elmo_plugin.common.files import reason
 
 MAX_BYTES = 2**31  # that any archive may unpack to
@@ -143,8 +143,8 @@ AnyPath = Path | zipfile.Path
 @contextmanager
 def _archive_named_in_errors(path: str | Path, kind: str = "tar") -> Iterator[None]:
     """
-    Turns every error within the block into a `BiLmError` that names the archive. Raises one at once
-    if it is missing.
+    Turns every error within the block, except for a lack of memory, into a `BiLmError` that names
+    the archive. Raises one at once if it is missing.
     """
     if not Path(path).is_file():
         raise BiLmError(f"archive {path}: file not found")
@@ -153,7 +153,7 @@ def _archive_named_in_errors(path: str | Path, kind: str = "tar") -> Iterator[No
     except BiLmError as error:
         raise BiLmError(f"archive {path}: {error}") from None
     except Exception as error:  # damage can make the readers raise anything
-        raise_if_sigterm(error)
+        raise_if_sigterm_or_out_of_memory(error)
         # An error of the system has a number; an `OSError` of gzip for damage is without one.
         if isinstance(error, OSError) and error.errno:
             raise BiLmError(

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
+from elmo_plugin.common.errors import BiLmError, raise_if_sigterm_or_out_of_memory
 from elmo_plugin.common.files import atomic_write, reason
 from elmo_plugin.common.formats.archives import MAX_BYTES, MAX_RATIO
 from elmo_plugin.common.formats.json_files import parse_json
@@ -36,7 +36,7 @@ def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
         content = torch.load(_opened(file), map_location="cpu", weights_only=True)
         size = sum(_size_of_plain(tensor) for tensor in _tensors_in(content))
     except Exception as error:  # damage can make the reader raise anything
-        raise_if_sigterm(error)
+        raise_if_sigterm_or_out_of_memory(error)
         raise BiLmError(f"{name}: its weights are not plain tensors, or damaged") from None
     _check_size(size, file, name)
     return content
@@ -62,7 +62,7 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
     except BiLmError:
         raise  # its message is clear already
     except Exception as error:  # damage can make the reader raise anything
-        raise_if_sigterm(error)
+        raise_if_sigterm_or_out_of_memory(error)
         raise BiLmError(
             f"{name}: its weights are damaged ({error or type(error).__name__})"
         ) from None

@@ -102,7 +102,7 @@ def parameter_names(options: BiLmOptions) -> dict[str, str]:
     return names
 
 
-def with_parameters(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def with_names_of_ours(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """
     Returns the weights of a model that have AllenNLP's names. The weights of its biLMs are there a
     second time, under the `parameter_names` of ours.

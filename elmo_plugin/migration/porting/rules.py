@@ -30,6 +30,7 @@ from elmo_plugin.migration.porting.tokenizers import port_tokenizers
 from elmo_plugin.migration.porting.trainer import (
     TRAINER_KEYS,
     port_callbacks,
+    port_shuffle,
     port_trainer,
     port_trainer_key,
 )
@@ -145,6 +146,7 @@ RULES = [
         "`callbacks`, keys of the trainer",
         port_callbacks,
     ),
+    Rule("`trainer.shuffle`", "`data_loader.shuffle`", port_shuffle),
     *_trainer_key_rules(),
     Rule("defaults that changed", "written, as `defaults.json` lists them", write_defaults),
     Rule("`cuda_device: [0, 1]`", "`distributed: {cuda_devices: [0, 1]}`", port_trainer),

@@ -29,9 +29,6 @@ _CALLBACKS = {
 def port_trainer_key(key: str, porting: Porting) -> None:
     """Replaces one key of the trainer or of its checkpointer."""
     trainer = porting.get("trainer")
-    if key == "shuffle":
-        _port_shuffle(porting, trainer)
-        return
     checkpointer = trainer.get("checkpointer")
     new = TRAINER_KEYS[key]
     text = "removed"
@@ -47,12 +44,13 @@ def port_trainer_key(key: str, porting: Porting) -> None:
         porting.note(f"trainer.{key}", text)
 
 
-def _port_shuffle(porting: Porting, trainer: Config) -> None:
+def port_shuffle(porting: Porting) -> None:
     """Moves `shuffle` from the trainer to the part of the data loader that makes the batches."""
+    trainer = porting.get("trainer")
     if "shuffle" not in trainer:
         return
     is_shuffled = trainer.pop("shuffle")
-    text = f"now `{TRAINER_KEYS['shuffle']}`"
+    text = "now `data_loader.shuffle`"
     kind = "changed"
     if is_shuffled is False:  # otherwise the data loader shuffles anyway
         maker = _maker_of_batches(porting)
