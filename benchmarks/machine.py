@@ -46,12 +46,15 @@ def require(precision: str, device: str) -> None:
         sys.exit(f"{precision} needs {lacking}: nothing is measured")
 
 
+LARGE_PRODUCT = {"cpu": 2048, "cuda": 8192}  # rows and columns of each factor
+
+
 def matrix_product_rate(precision: str, device: str) -> float:
     """
     Operations per second of the best of several large matrix products in a precision, by torch's
     own product or, on a CPU, with a weight packed for oneDNN.
     """
-    size = 8192 if device == "cuda" else 2048
+    size = LARGE_PRODUCT[device]
     dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
     inputs, weight = torch.randn(2, size, size, device=device, dtype=dtype)
     product = get_precision(precision).pack(weight.float(), None)

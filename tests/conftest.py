@@ -14,18 +14,22 @@ from typing import Any
 import pytest
 import torch
 from hypothesis import settings
+from torch import Tensor
 from tqdm import tqdm
 
+from elmo_plugin.bilm.io import sources
+from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common import workers
 from elmo_plugin.common.files import close_log_files
+from elmo_plugin.common.formats.archives import AnyPath
 from elmo_plugin.common.spacy_rules import SpacyRules
 from tests.evaluated_json import evaluate_json
 from tests.reference_recurrence import run_reference  # noqa: F401 (registers it)
 from tests.small_bilm import small_options
 
 # How long an example takes is not a test.
-settings.register_profile("quick", deadline=None, max_examples=10)
-settings.register_profile("slow", deadline=None, max_examples=40)
+settings.register_profile("quick", deadline=None, max_examples=6)
+settings.register_profile("slow", deadline=None, max_examples=25)
 pytest.register_assert_rewrite("tests.tasks.contract")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -91,8 +95,12 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Spares collections of garbage the millions of objects that imports have made."""
+    """
+    Spares collections of garbage the millions of objects that imports have made, and lets more of
+    them come together before each: tests drop few that only a collection finds.
+    """
     gc.freeze()
+    gc.set_threshold(20_000, 10, 10)
     gc.enable()
 
 
@@ -265,6 +273,27 @@ def spacys_rules_are_loaded_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SpacyRules, "_load", load_once)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def bundled_bilms_are_read_once() -> Iterator[None]:
+    """Hundreds of tests load a biLM of the package, and most of that is reading its HDF5 file."""
+    read = sources.read_weights
+    found: dict[tuple[str, str], list[tuple[str, Tensor]]] = {}
+
+    def read_once(path: str | AnyPath, options: BiLmOptions) -> Iterator[tuple[str, Tensor]]:
+        if not str(path).startswith(str(REPOSITORY / "elmo_plugin" / "models")):
+            yield from read(path, options)
+            return
+        key = (str(path), repr(options))
+        if key not in found:
+            found[key] = list(read(path, options))
+        for name, tensor in found[key]:
+            yield name, tensor.clone()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sources, "read_weights", read_once)
         yield
 
 

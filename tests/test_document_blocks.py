@@ -53,8 +53,8 @@ ON_PAGES = [
     for page, blocks in PAGES.items()
     if any(block.language in RUN and block.is_run for block in blocks)
 ]
-SLOW = ("compatibility", "questions", "sklearn", "srl", "tasks")
-"""Pages whose blocks take several seconds."""
+SLOW = ("choose", "compatibility", "embed", "python", "questions", "sklearn", "srl", "tasks")
+"""Pages whose blocks take a second or more. `.ci/newcomer.py` runs them all."""
 EXTRAS = set(metadata("elmo_plugin").get_all("Provides-Extra"))
 
 

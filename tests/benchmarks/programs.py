@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 
+import elmo_plugin.plugin  # noqa: F401 (once here, and not again in each fork)
 from tests.forks import ends_well_in_a_fork, run_forked
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"

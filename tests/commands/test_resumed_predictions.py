@@ -93,7 +93,7 @@ WHILE_WRITING = PLACES[5:6]  # where the format of the output counts
     [
         (signal.SIGKILL, "out.jsonl", PLACES),
         (signal.SIGKILL, "out.csv", WHILE_WRITING),
-        (signal.SIGTERM, "out.html", PLACES[1::2]),
+        (signal.SIGTERM, "out.html", PLACES[1:6:4]),
         (signal.SIGTERM, "out.conll", WHILE_WRITING),
     ],
     ids=["SIGKILL-jsonl", "SIGKILL-csv", "SIGTERM-html", "SIGTERM-conll"],

@@ -23,7 +23,7 @@ def workers_of(process: int) -> set[int]:
     }
 
 
-@pytest.mark.usefixtures("short_chunks", "way_to_start_workers")
+@pytest.mark.usefixtures("short_chunks", "forked_workers")  # those of a user start below
 def test_two_workers_write_the_same_bytes_as_one(settings: EmbedSettings, tmp_path: Path) -> None:
     text = write_text(tmp_path / "text.txt", LINES * 3)
     for workers in (1, 2):
@@ -69,7 +69,7 @@ def test_workers_end_when_the_process_that_started_them_is_killed(
 def test_a_run_with_a_killed_worker_ends_with_one_sentence_and_can_continue(
     settings: EmbedSettings, tmp_path: Path
 ) -> None:
-    text = write_text(tmp_path / "text.txt", LINES * 150)
+    text = write_text(tmp_path / "text.txt", LINES * 60)
     output = tmp_path / "out.hdf5"
     process = PROCESSES.Process(target=embed_silently, args=(text, output, settings, 2))
     process.start()

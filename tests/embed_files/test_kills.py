@@ -45,7 +45,7 @@ def check_kills(
     more.
     """
     text = write_text(
-        folder / "text.txt", [f"{line} {number}" for number in range(8) for line in LINES]
+        folder / "text.txt", [f"{line} {number}" for number in range(5) for line in LINES]
     )
     whole, output = folder / f"whole_{name}", folder / name
     begin = time.monotonic()
@@ -65,7 +65,7 @@ def check_kills(
 
 @pytest.mark.usefixtures("short_chunks")
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "kills"), [("out.hdf5", 20), ("out.safetensors", 8)])
+@pytest.mark.parametrize(("name", "kills"), [("out.hdf5", 9), ("out.safetensors", 4)])
 def test_repeated_kills_do_not_change_the_output(
     name: str, kills: int, settings: EmbedSettings, tmp_path: Path
 ) -> None:

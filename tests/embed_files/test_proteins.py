@@ -100,6 +100,7 @@ def test_encode_gives_residues_the_same_vectors(
     np.testing.assert_allclose(found, means, atol=1e-5, rtol=0)
 
 
+@pytest.mark.slow
 def test_ten_thousand_records_keep_their_names_and_the_bar_counts_residues(
     settings: EmbedSettings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,10 +4,11 @@ from itertools import product
 
 import torch
 from allennlp.modules.conditional_random_field import ConditionalRandomField
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.encoders.sequences import bio_transitions, viterbi
+from tests.conftest import at_most
 
 TAGS = ["O", "B-A0", "I-A0", "B-V", "I-V", "I-A1"]
 
@@ -19,7 +20,7 @@ def legal(path: tuple[str, ...]) -> bool:
     )
 
 
-@settings(max_examples=25)
+@at_most(25)
 @given(
     seed=st.integers(0, 999),
     lengths=st.lists(st.integers(0, 4), min_size=1, max_size=3).filter(any),
@@ -38,7 +39,7 @@ def test_decoding_finds_the_best_of_all_legal_sequences(seed: int, lengths: list
         assert tuple(found[row]) == best
 
 
-@settings(max_examples=25)
+@at_most(25)
 @given(seed=st.integers(0, 999), lengths=st.lists(st.integers(1, 6), min_size=1, max_size=4))
 def test_decoding_equals_allennlps_crf_including_the_last_tags(
     seed: int, lengths: list[int]

@@ -5,11 +5,12 @@ from functools import partial
 import pytest
 import torch
 from allennlp.modules.seq2seq_encoders import StackedAlternatingLstmSeq2SeqEncoder
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from elmo_plugin.encoders.highway_lstm import HighwayLstm
+from tests.conftest import at_most
 
 INPUT_SIZE, HIDDEN_SIZE = 5, 4
 LENGTHS = st.lists(st.integers(0, 6), min_size=1, max_size=5)
@@ -71,7 +72,7 @@ def assert_equals_peer(
     torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance)
 
 
-@settings(max_examples=12)
+@at_most(12)
 @given(lengths=LENGTHS.filter(any), num_layers=st.integers(1, 5), extra_time=st.integers(0, 2))
 def test_vectors_and_gradients_equal_alternating_lstm(
     lengths: list[int], num_layers: int, extra_time: int

@@ -5,11 +5,12 @@ from contextlib import AbstractContextManager
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from elmo_plugin.encoders.recurrences import read_both_ways, read_by_torch
+from tests.conftest import at_most
 
 every_kind = pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
 INPUT_SIZE, HIDDEN_SIZE = 5, 4
@@ -33,7 +34,7 @@ def gradients(layer: nn.RNNBase, inputs: Tensor, outputs: Tensor) -> list[Tensor
 
 
 @every_kind
-@settings(max_examples=20)
+@at_most(20)
 @given(
     lengths=st.lists(st.integers(0, 6), min_size=1, max_size=5).filter(any),
     extra_time=st.integers(0, 2),

@@ -37,7 +37,7 @@ COMMANDS = sorted(
 
 @pytest.mark.parametrize(
     "step",
-    [pytest.param(8, marks=pytest.mark.short), pytest.param(1, marks=pytest.mark.slow)],
+    [pytest.param(16, marks=pytest.mark.short), pytest.param(1, marks=pytest.mark.slow)],
 )
 def test_sweeps_name_existing_valid_configurations(
     step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -89,8 +89,10 @@ def test_a_training_killed_at_any_moment_ends_with_the_same_result(
 ) -> None:
     monkeypatch.setattr(os, "fsync", no_wait)
     expected = result(tmp_path / "whole", options)
-    # At every moment with the first options, at every other one with the rest.
-    every = (2 if options else 1) if request.config.getoption("--slow") else 11
+    # At every third moment with the first options, at fewer, and others, with the rest.
+    every = 11
+    if request.config.getoption("--slow"):
+        every = 5 if options else 3
     for event in count(1 + len(options), every):
         folder = tmp_path / str(event)
         if exit_code(train_and_exit_at, event, folder, options) == 0:

@@ -161,7 +161,7 @@ def test_a_project_that_is_killed_while_it_writes_ends_with_the_same_bytes(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
     expected = files(config, tmp_path / "whole")
-    for event in count(2, 3):
+    for event in count(2, 5):
         folder = tmp_path / str(event)
         if files(config, folder, event) is not None:
             break

@@ -7,11 +7,12 @@ import h5py
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin import ElmoEmbedder, batch_to_ids
 from elmo_plugin.bilm import BiLmError
+from tests.conftest import at_most
 from tests.migration.allennlp_api.conftest import Files, write_bilm
 from tests.small_bilm import loud_bilm
 
@@ -19,7 +20,7 @@ SENTENCES = [["The", "play", "ended", "."], [], ["Wörterbuch"], ["A", "play", "
 WORDS = st.lists(st.text(max_size=60), max_size=4)
 
 
-@settings(max_examples=40)
+@at_most(40)
 @given(st.lists(WORDS, min_size=1, max_size=4).filter(any))
 def test_ids_equal_allennlps(batch: list[list[str]]) -> None:
     ids = batch_to_ids(batch)
@@ -80,7 +81,7 @@ def _embed_as_in_0_9(bilm: peer._ElmoBiLm, batch: list[list[str]]) -> list[np.nd
     return [layers[row, :, 1 : 1 + len(sentence)].numpy() for row, sentence in enumerate(batch)]
 
 
-@settings(max_examples=15)
+@at_most(15)
 @given(
     st.lists(
         st.lists(

@@ -41,7 +41,7 @@ def tagger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def train_longer(config: dict[str, Any], folder: Path) -> Path:
     """Trains until the model knows its data by heart."""
-    config["trainer"]["num_epochs"] = 25
+    config["trainer"] |= {"num_epochs": 12, "optimizer": {"type": "adam", "lr": 0.03}}
     train(config, folder / "run")
     return folder / "run" / "model.tar.gz"
 
