@@ -231,7 +231,7 @@ def read_words(corpus: IndexedCorpus) -> Iterator[tuple[list[str], np.ndarray]]:
     """Yields the words of each sentence, and whether each of them is unknown, shape (words,)."""
     for number in range(len(corpus.chunks)):
         types, starts = corpus.open(number)
-        is_unknown = corpus.numbers[types] == corpus.unknown
+        is_unknown = corpus.vocabulary_numbers[types] == corpus.unknown_number
         for begin, end in pairwise(starts.tolist()):
             words = [corpus.words[word_type] for word_type in types[begin:end].tolist()]
             yield words, is_unknown[begin:end]

@@ -262,9 +262,9 @@ class BiLmStreamLoader(DataLoader):
                 "bilm_stream: index_with(vocab) must come before the first batch"
             )
         numbers = self._vocab.get_token_to_index_vocabulary(WORDS)
-        unknown = numbers[self._vocab._oov_token]
+        unknown_number = numbers[self._vocab._oov_token]
         with as_configuration_error():
-            return IndexedCorpus(self._corpus.chunks, numbers, unknown, self._max_characters)
+            return IndexedCorpus(self._corpus.chunks, numbers, unknown_number, self._max_characters)
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def measure_perplexity(
     model = _load_scoring_model(archive, precision, device)
     corpus = prepare_corpus(shards, cache_directory)
     max_characters = model.bilm.options.char_cnn.max_characters_per_token
-    indexed = IndexedCorpus(corpus.chunks, model.numbers, model.unknown, max_characters)
+    indexed = IndexedCorpus(corpus.chunks, model.vocabulary, model.unknown_number, max_characters)
     layout = StreamLayout(batch_size, UNROLL_STEPS)
     if state == "reset":
         block_words = 1  # so that each block is one sentence
@@ -100,7 +100,7 @@ def measure_perplexity(
         "targets": targets,
         "unknown_tokens": totals.num_unknown,
         "unknown_percent": 100 * totals.num_unknown / corpus.tokens,
-        "vocabulary_size": len(model.numbers),
+        "vocabulary_size": len(model.vocabulary),
         "state": state,
     }
     if state == "carry":
@@ -129,8 +129,8 @@ class ScoringModel(NamedTuple):
 
     bilm: BiLm
     softmax: VocabularySoftmax
-    numbers: dict[str, int]  # of the words in the softmax
-    unknown: int  # the number of all other words
+    vocabulary: dict[str, int]  # the number of each word that it predicts, without the padding
+    unknown_number: int  # stands for all other words
 
 
 def _load_scoring_model(

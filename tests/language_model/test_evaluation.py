@@ -87,7 +87,7 @@ def _plain_direction(
             vectors = bilm.token_encoder(ids[0]).double()
             layers, state = run_direction(lm, vectors, [1] * len(vectors), state, "reference")
             logits = layers[-1] @ weight.t() + bias
-            numbers = [text.numbers[text.words.index(word)] for word in words[1:]]
+            numbers = [text.vocabulary_numbers[text.words.index(word)] for word in words[1:]]
             nats = [
                 -math.log(math.exp(row[number]) / math.fsum(map(math.exp, row[1:])))
                 for row, number in zip(logits.tolist(), numbers, strict=True)
