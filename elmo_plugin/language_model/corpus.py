@@ -25,7 +25,7 @@ from filelock import FileLock
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
-from elmo_plugin.common.formats.json_files import read_json
+from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.text_files import compression, decode, read_lines, sentence_lines
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.language_model.chunks import ChunkFile, CorpusChunk, write_corpus_chunk
@@ -215,10 +215,8 @@ def _open_folder(folder: Path) -> list[ChunkFile] | None:
     or damaged. The files of the chunks are not opened.
     """
     try:
-        content = read_json(folder / _SIZES_FILE, str(folder / _SIZES_FILE))
+        content = read_json_object(folder / _SIZES_FILE, str(folder / _SIZES_FILE))
     except BiLmError:
-        return None
-    if not isinstance(content, dict):
         return None
     sizes = content.get("sizes")
     if content.get("crc32") != _checksum(sizes):

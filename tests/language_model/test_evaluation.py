@@ -34,7 +34,7 @@ def test_a_block_is_the_fewest_sentences_with_enough_words(lengths: list[list[in
     corpus = in_memory(distinct_words(lengths))
     blocks = []
     for group in block_groups(corpus, num_rows=2, block_words=5):
-        in_whole_text = (group.boundaries + group.text.first).tolist()
+        in_whole_text = (group.boundaries + group.text.first_sentence).tolist()
         blocks += pairwise(in_whole_text)
     assert blocks == [(0, 2), (2, 3), (3, 5)]  # the last one is shorter
 
