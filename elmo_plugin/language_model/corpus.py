@@ -219,7 +219,7 @@ def _open_folder(folder: Path) -> list[ChunkFile] | None:
     except BiLmError:
         return None
     sizes = content.get("sizes")
-    if content.get("crc32") != _checksum(sizes):
+    if sizes is None or content.get("crc32") != _checksum(sizes):
         return None
     return _chunk_files(folder, sizes)
 
