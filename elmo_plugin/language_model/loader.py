@@ -150,7 +150,7 @@ class BiLmStreamLoader(DataLoader):
         vocabulary = "None"
         if self._vocab is not None:
             vocabulary = vocabulary_fingerprint(self._vocab)
-        return {
+        fingerprint = {
             "text": self._corpus.fingerprint,
             "vocabulary": vocabulary,
             "batch_size": str(self._batch_size),
@@ -158,6 +158,10 @@ class BiLmStreamLoader(DataLoader):
             "seed": str(self._seed),
             "processes": str(self._layout.processes),
         }
+        if not self._shuffle:
+            # Blocks of another size are in other batches. Streams only start from zero elsewhere.
+            fingerprint["order"] = f"blocks of {self._block_words} words"
+        return fingerprint
 
     @overrides
     def __len__(self) -> int:

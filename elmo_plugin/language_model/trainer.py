@@ -64,15 +64,17 @@ class BiLmTrainer(ResumableTrainer):
 
     @overrides
     def _check_resume(self, own: dict[str, Any]) -> None:
-        """Compares the text and the options in a checkpoint with the ones of this training."""
-        changed = []
-        for name, now in self.data_loader.fingerprint.items():
-            if own["fingerprint"][name] != now:
-                changed.append(name)
+        """
+        Compares what the checkpoint's batches depend on, and the validation text, with this
+        training's. A training without validation may go on with one.
+        """
+        before = own["fingerprint"]
+        now = self.data_loader.fingerprint
+        changed = [name for name in {**now, **before} if before.get(name) != now.get(name)]
         had_validation = own["validation_text"] is not None
         same_validation = own["validation_text"] == self._validation_text()
-        if not changed and had_validation and not same_validation:
-            changed = ["validation text"]
+        if had_validation and not same_validation:
+            changed.append("validation text")
         if changed:
             names = " and the ".join(changed)
             raise self._refusal(f"the {names} has changed; put it back, or train in a new folder")
