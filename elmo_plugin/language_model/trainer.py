@@ -84,10 +84,6 @@ class BiLmTrainer(ResumableTrainer):
         self.model.load_stream_state(move_to_device(own["streams"], self.cuda_device))
 
     @overrides
-    def _repeat_validation(self, see: Any) -> None:
-        """Does nothing: the validation text is always read in the same order."""
-
-    @overrides
     def _maybe_restore_checkpoint(self) -> None:
         rank = torch.distributed.get_rank() if self._distributed else 0
         if rank > 0:
@@ -103,6 +99,11 @@ class BiLmTrainer(ResumableTrainer):
             # AllenNLP skips the batches that were done before the stop. The loader yields empty
             # ones in their place, so that no time is lost.
             self.data_loader.resume(self._resumed["finished_passes"], self._epoch.totals["batches"])
+            if isinstance(self._validation_data_loader, BiLmStreamLoader):
+                # The validations of finished epochs are repeated as passes of no batches: the order
+                # of a loader with `shuffle` depends on the number of passes before.
+                finished_passes = [0] * self._start_after_epochs_completed
+                self._validation_data_loader.resume(finished_passes, 0)
 
 
 def _not_for(part: Model | DataLoader) -> ConfigurationError:

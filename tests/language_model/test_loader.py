@@ -149,6 +149,13 @@ def test_a_resumed_loader_yields_the_remaining_batches(
     assert resumed.progress() == progress == list(map(len, passes))
 
 
+def test_passes_may_be_counted_without_their_batches(long_text: Path) -> None:
+    expected = [_batches(loader) for loader in [_loader(long_text)] for _ in range(3)]
+    resumed = _loader(long_text)
+    resumed.resume([0, 0], 0)
+    assert [_batches(resumed) for _ in range(3)] == [[], [], expected[2]]
+
+
 def test_the_fingerprint_depends_only_on_what_changes_the_streams(
     text: Path, long_text: Path
 ) -> None:

@@ -170,6 +170,18 @@ def test_training_continues_in_a_moved_folder(tmp_path: Path) -> None:
     assert result(tmp_path / "after", {"patience": 2}) == expected
 
 
+def test_a_validation_in_another_order_in_each_epoch_continues_in_its_order(
+    tmp_path: Path,
+) -> None:
+    def options() -> dict[str, Any]:
+        return {"validation_data_loader": PlaceKeepingLoader(2)}
+
+    expected = result(tmp_path / "whole", options())
+    assert exit_code(train_and_exit_at, 60, tmp_path / "killed", options()) == KILLED
+    assert (tmp_path / "killed" / "metrics_epoch_0.json").exists()
+    assert result(tmp_path / "killed", options()) == expected
+
+
 @pytest.mark.cuda
 def test_the_scale_of_mixed_precision_and_the_random_state_of_a_gpu_are_restored(
     tmp_path: Path,
