@@ -237,15 +237,18 @@ class BiLmLanguageModel(Model):
         """
         is_target = targets > 0
         counts = is_target.sum(dim=1, keepdim=True).double()  # Shape: (directions, 1)
+        num_processes = 1
         if is_distributed():
             # The mean over processes, as the loss and its gradients are averaged over them.
-            counts = dist_reduce_sum(counts) / distributed.get_world_size()
+            num_processes = distributed.get_world_size()
+            counts = dist_reduce_sum(counts) / num_processes
         if self.training:
             # The last batches of an epoch have few targets. These weigh no more than they would if
             # half of the batch were full.
             least = targets.size(1) / 2
         else:
-            least = 1.0  # only so that nothing is divided by zero
+            # The mean if all processes together have one target: only zero is raised to this.
+            least = 1 / num_processes
         return 0.5 * is_target / counts.clamp(min=least)
 
     def _count(self, losses: Tensor, targets: Tensor) -> None:
