@@ -307,7 +307,10 @@ class BiLmLanguageModel(Model):
         return state
 
     def load_stream_state(self, state: dict[str, Any]) -> None:
-        """Restores what `stream_state` returned."""
+        """
+        Restores what `stream_state` returned. The random state of negatives is left out, with a
+        warning, if it comes from another kind of device.
+        """
         self._trained_batches = state["trained_batches"]
         self._losses = torch.tensor(state["losses"], dtype=torch.float64)
         self._state = None
@@ -315,8 +318,17 @@ class BiLmLanguageModel(Model):
             self._state = LstmState(state["hidden"], state["cell"])
         self._sampler = None
         if "sampler" in state:
-            self._sampler = torch.Generator(self.softmax.weight.device)
-            self._sampler.set_state(state["sampler"].cpu())  # as torch requires
+            sampler = torch.Generator(self.softmax.weight.device)
+            stored = state["sampler"].cpu()  # on the CPU, as torch requires
+            # The generators of a CPU and of a GPU have states of different sizes.
+            if stored.shape == sampler.get_state().shape:
+                sampler.set_state(stored)
+                self._sampler = sampler
+            else:
+                logger.warning(
+                    "The checkpoint was made on another kind of device: negatives are drawn from "
+                    "the seed again, so training does not continue exactly"
+                )
 
     @overrides
     def get_extra_state(self) -> Tensor:
