@@ -12,7 +12,13 @@ from typing import NamedTuple, TextIO
 from elmo_plugin.bilm import check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.fasta import is_fasta, read_fasta, residues
-from elmo_plugin.common.formats.text_files import decode, looks_raw, read_lines, sentence_lines
+from elmo_plugin.common.formats.text_files import (
+    decode,
+    looks_raw,
+    read_lines,
+    sentence_lines,
+    sentence_place,
+)
 from elmo_plugin.common.parts import PARTS
 from elmo_plugin.common.progress import describe_seconds
 from elmo_plugin.common.spacy_rules import SpacyRules
@@ -278,7 +284,7 @@ def _text_lines(file: str, column: int | None) -> Iterator[tuple[str, str]]:
     """Yields each line with text in a file, and its place for errors."""
     for number, line in enumerate(sentence_lines(read_lines(file), file, column), start=1):
         if not line.isspace():
-            place = f"{file}, line {number}"
+            place = sentence_place(file, number, column)
             yield decode(line, place), place
 
 
