@@ -128,12 +128,10 @@ class BiLmProgress(TrainerCallback):
         self._begin_line()  # the time of the validation is not the training's
         if not is_primary:
             return
-        if "validation_perplexity" in metrics:
-            perplexity = metrics["validation_perplexity"]
-        else:
-            perplexity = metrics.get("training_perplexity", math.nan)
-        line = f"epoch {epoch + 1} of {trainer._num_epochs}: perplexity {perplexity:.1f}"
-        if metrics["best_epoch"] == epoch:
+        line = f"epoch {epoch + 1} of {trainer._num_epochs}: {_figure_of_epoch(metrics)}"
+        # Without validation, AllenNLP takes every epoch for the best one.
+        is_validated = "validation_perplexity" in metrics
+        if is_validated and metrics["best_epoch"] == epoch:
             line += " (best so far)"
         epochs_left = trainer._num_epochs - epoch - 1
         if epochs_left > 0:
@@ -155,6 +153,19 @@ class BiLmProgress(TrainerCallback):
             seconds_per_step = seconds / measured_steps
         steps_left = max(num_steps - step, 0)  # epochs differ a little in length
         return describe_seconds(steps_left * seconds_per_step)
+
+
+def _figure_of_epoch(metrics: dict[str, Any]) -> str:
+    """
+    Returns the perplexity of the validation text; without validation, the training text's, or the
+    loss if negatives were sampled. Another model than a biLM may have none of them.
+    """
+    for name in ("validation_perplexity", "training_perplexity"):
+        if name in metrics:
+            return f"perplexity {metrics[name]:.1f}"
+    if "training_sampled_loss" in metrics:
+        return f"sampled loss {metrics['training_sampled_loss']:.4f}"
+    return f"perplexity {math.nan}"
 
 
 def _steps_per_epoch(trainer: GradientDescentTrainer) -> int:
