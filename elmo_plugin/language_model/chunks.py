@@ -143,7 +143,7 @@ class IndexedCorpus:
 
 def _hashes(words: Sequence[str], character_ids: np.ndarray) -> np.ndarray:
     """
-    Returns a hash of the word of each type, shape (types,), int64; 0 for type 0, which is no word.
+    Returns a hash of the word of each type, shape (types,), int64; 0 for type 0, no word.
     Words with the same character ids are one word to the biLM, so they get the same hash. Ordered
     by hash, the words of a batch are in the same order in any corpus, whatever their types.
     """

@@ -123,9 +123,9 @@ def block_groups(corpus: IndexedCorpus, num_rows: int, block_words: int) -> Iter
 
 def block_boundaries(starts: np.ndarray, block_words: int) -> np.ndarray:
     """
-    Divides sentences into blocks of at least `block_words` words. `starts` says where the sentences
-    begin, as in `Text`. Returns the numbers of the sentences with which blocks begin, and of the
-    one after the last block. The sentences from there on are too short for another block.
+    Divides sentences into blocks of at least `block_words` words. `starts` are the beginnings of
+    the sentences, as in `Text`. Returns the numbers of the sentences with which blocks begin, and
+    of the one after the last block. The sentences from there on are too short for another block.
     """
     num_sentences = len(starts) - 1
     # For each sentence, if a block begins with it: the number of the sentence that begins the next
@@ -303,7 +303,7 @@ def _score_window(
 ) -> tuple[np.ndarray, LstmState | None]:
     """
     Runs the biLM over a window, given as a batch of `batch_arrays`, starting from `state`, or from
-    zero without one. `has_target`, shape (batch, time), says where the window has a target.
+    zero without one. `has_target`, shape (batch, time), marks the places that have a target.
 
     Returns the losses, shape (directions, batch, time), 0 without a target; and the state after the
     window.

@@ -119,7 +119,7 @@ class BiLmStreamLoader(DataLoader):
         self._max_characters = max_characters_per_token
         self._vocab: Vocabulary | None = None
         self._device: torch.device | None = None
-        # How many batches each epoch has, as far as `__len__` was asked for it.
+        # How many batches each epoch has, once `__len__` has counted them.
         self._lengths: dict[int, int] = {}
         # How many batches each finished epoch had, with those that another loader yielded.
         self._finished_epochs: list[int] = []
@@ -146,7 +146,7 @@ class BiLmStreamLoader(DataLoader):
 
     @property
     def fingerprint(self) -> dict[str, str]:
-        """What batches depend on: a loader can only `resume` another one if this is the same."""
+        """Everything that batches depend on: `resume` needs another loader with the same."""
         vocabulary = "None"
         if self._vocab is not None:
             vocabulary = vocabulary_fingerprint(self._vocab)
@@ -169,8 +169,8 @@ class BiLmStreamLoader(DataLoader):
         Returns the number of batches in the next epoch.
 
         AllenNLP also asks for it once for all epochs, before a trainer takes the loader, for the
-        schedule of a learning rate. Epochs differ a little in their last batches, which only some
-        streams reach, so the answer is then the number of full batches.
+        schedule of a learning rate. Epochs differ a little in their last batches, because only some
+        streams reach them, so the answer is then the number of full batches.
         """
         layout = self._layout
         if not self._shuffle:

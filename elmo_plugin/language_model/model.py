@@ -216,7 +216,7 @@ class BiLmLanguageModel(Model):
         flat_targets = targets.flatten()
         weights = self._target_weights(targets).flatten()
         if not self.training:
-            # Perplexities are of words, so the padding has no probability.
+            # The padding never occurs, so perplexities are measured without it.
             loss, losses = self.softmax(flat_hidden, flat_targets, weights, without_padding=True)
         elif self.num_negatives is None:
             loss, losses = self.softmax(flat_hidden, flat_targets, weights)
@@ -292,8 +292,8 @@ class BiLmLanguageModel(Model):
 
     def stream_state(self) -> dict[str, Any]:
         """
-        Returns what the next batch and the metrics depend on besides the parameters, as tensors and
-        numbers, for a checkpoint.
+        Returns the state that the next batch and the metrics depend on, without the parameters, as
+        tensors and numbers for a checkpoint.
         """
         state: dict[str, Any] = {
             "trained_batches": self._trained_batches,

@@ -291,7 +291,7 @@ def _text_lines(file: str, column: int | None) -> Iterator[tuple[str, str]]:
 def _sentences(line: str, place: str, rules: SpacyRules | None) -> Iterator[list[str]]:
     """
     Yields the words of each sentence in a line, in NFC. The rules find the sentences and words;
-    without rules the line is a sentence, whose words stand between spaces. Raises `BiLmError`,
+    without rules the line is a sentence with its words between spaces. Raises `BiLmError`,
     beginning with `place`, if the rules cannot read the line or a word is a sentence boundary.
     """
     line = unicodedata.normalize("NFC", line)

@@ -151,8 +151,8 @@ def _load_scoring_model(
     source: str | Mapping[str, str], precision: str, device: str
 ) -> ScoringModel:
     """
-    Loads a biLM and its softmax, onto a device. Raises `BiLmError` if the source has no softmax, or
-    if the softmax does not predict a special word.
+    Loads a biLM and its softmax, onto a device. Raises `BiLmError` if the source has none, or if
+    the softmax does not predict a special word.
     """
     no_softmax = BiLmError(
         f"{source}: perplexity needs a softmax: name the archive of a training, or what elmo "
@@ -173,8 +173,8 @@ def _load_scoring_model(
         )
     numbers, unknown_number = vocabulary
     if not stored.softmax.has_padding:
-        # The target 0 means that there is no word to predict, so the words are numbered from 1. The
-        # new row 0 is zero, and never read.
+        # Words are numbered from 1, because the target 0 stands for no word. The new row 0 is zero,
+        # and never read.
         weight = F.pad(weight, (0, 0, 1, 0))  # a row before the first
         bias = F.pad(bias, (1, 0))
         numbers = {word: number + 1 for word, number in numbers.items()}
@@ -191,7 +191,7 @@ def sentence_as_json(
     number: int, words: list[str], is_unknown: np.ndarray, scores: SentenceScores
 ) -> dict[str, Any]:
     """
-    Returns what is written for a sentence:
+    Returns the object that is written for a sentence:
 
     - `sentence`: its number in the text, from 0
     - `words`, and `tokens`, the number of words

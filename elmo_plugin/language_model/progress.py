@@ -84,7 +84,7 @@ class BiLmProgress(TrainerCallback):
             targets = cast(Tensor, batch["forward_targets"])
             self._token_counts.append(torch.count_nonzero(targets))
         seconds = now - self._line_started
-        if seconds < self._seconds or seconds == 0:  # in no time, there is no speed
+        if seconds < self._seconds or seconds == 0:  # a speed needs some time
             return
         log_above_bars(self._line(trainer, epoch, seconds, batch_metrics))
         self._begin_line()

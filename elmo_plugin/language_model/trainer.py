@@ -51,8 +51,8 @@ class BiLmTrainer(ResumableTrainer):
     @overrides
     def _own_state(self) -> dict[str, Any]:
         """
-        Returns the place in the data, the states of the model that are no parameters, and what a
-        training must have in common with this one to resume it.
+        Returns the place in the data, the states of the model that are no parameters, and the
+        fingerprints that a training must share to resume this one.
         """
         # If a checkpoint is made after the last batch of an epoch, the loader may have finished its
         # pass already, but the trainer has not yet finished the epoch.

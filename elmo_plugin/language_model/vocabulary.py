@@ -73,7 +73,7 @@ class BilmTfVocabulary(Vocabulary):
     @classmethod
     def from_file(cls, file: str) -> "BilmTfVocabulary":
         """
-        Reads the file. Its words are numbered after AllenNLP's padding and unknown word, which are
+        Reads the file. Its words are numbered after AllenNLP's padding and unknown word: these are
         in each vocabulary already.
         """
         vocabulary = cls()
@@ -96,7 +96,7 @@ class BilmTfVocabulary(Vocabulary):
 def check_vocabulary(vocabulary: Vocabulary) -> None:
     """
     Raises `ConfigurationError` if a special word is missing from the vocabulary; or if a word has
-    the number 0, where it would never be predicted, because the target 0 stands for no word.
+    the number 0: it would never be predicted, because the target 0 stands for no word.
     """
     numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
     for word in (vocabulary._oov_token, BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN):
@@ -127,7 +127,7 @@ def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
     occurrences = np.zeros(len(numbers))
     for word, count in corpus.counts.items():
         occurrences[numbers.get(word, unknown)] += count
-    # The numbers of the padding and of special words, whose places are not by frequency.
+    # The numbers of the padding and of special words: their places are not by frequency.
     special = [0, unknown, numbers[BEGIN_SENTENCE_TOKEN], numbers[END_SENTENCE_TOKEN]]
     counts = np.delete(occurrences, special)  # of the other words, in the vocabulary's order
     if not counts.any():
@@ -169,7 +169,7 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> AdaptedSoftmax:
     - Padding keeps its row, if it has one. Otherwise it also gets the row of the unknown word, but
       next to no probability.
 
-    Raises `ConfigurationError` if the known softmax has no row for unknown words.
+    Raises `ConfigurationError` if the known softmax lacks a row for unknown words.
     """
     unknown_names = (vocab._oov_token, *UNKNOWN_WORDS)
     unknown_row = known.unknown_number(unknown_names)

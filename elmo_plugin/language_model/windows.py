@@ -72,7 +72,7 @@ class Window:
 
 
 class StreamKey(NamedTuple):
-    """What the random order of chunks and sentences depends on; the seed of numpy's generators."""
+    """Determines the random order of chunks and sentences: the seed of numpy's generators."""
 
     seed: int
     epoch: int
@@ -167,7 +167,7 @@ def stream_windows(
     # yielded or skipped.
     columns_done = first * steps
     nothing = np.zeros((layout.batch_size, 0), dtype=np.int32)
-    waiting = Items(nothing, nothing)  # what this process' rows have read after these columns
+    waiting = Items(nothing, nothing)  # of this process' rows, after these columns
     row_ends = np.zeros(layout.rows, dtype=np.int64)  # how many columns each row has read
     for chunk in _assigned_chunks(corpus.chunks, layout.rows, key):
         row_ends = chunk.ends
@@ -198,9 +198,9 @@ def _append_chunk(
     reverse: bool,
 ) -> Items:
     """
-    Returns what is `waiting` in a process' own rows, followed by the sentences that these rows read
-    in a chunk. The first column of `waiting` comes after `columns_done` columns, which were yielded
-    or skipped; nothing before it is returned.
+    Returns the items `waiting` in a process' own rows, followed by the sentences that these rows
+    read in a chunk. `waiting` begins after `columns_done` columns, all yielded or skipped; nothing
+    before it is returned.
     """
     indexed = corpus.open(chunk.chunk_index)
     sentences = np.concatenate(chunk.sentences[own_rows])
@@ -307,7 +307,7 @@ def _cut_between_sentences(ends: np.ndarray, scaled_sizes: np.ndarray) -> np.nda
     sentences, and the last one after all, so that none is left over.
     """
     num_runs = len(scaled_sizes)
-    # Where the runs would end if sentences could be cut. A run of a negative size is empty.
+    # The ends of the runs if sentences could be cut. A run of a negative size is empty.
     scaled_run_ends = np.maximum.accumulate(np.cumsum(scaled_sizes))
     # A sentence comes before a cut if its middle does. Middles may be halves, so both sides of the
     # comparison are doubled.

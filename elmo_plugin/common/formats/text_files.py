@@ -105,7 +105,7 @@ def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None)
 def sentence_place(name: str, number: int, column: int | None = None) -> str:
     """
     Returns, for errors, the place of the sentence that `sentence_lines` yields with this number,
-    from 1: its line, or in a table, where it has several lines, the sentence itself.
+    from 1: its line; or in a table, because it has several lines, the sentence itself.
     """
     unit = "line" if column is None else "sentence"
     return f"{name}, {unit} {number}"
