@@ -18,6 +18,7 @@ from elmo_plugin.common.formats.text_files import (
     decode,
     read_lines,
     sentence_lines,
+    sentence_place,
     standard_input_lines,
 )
 from elmo_plugin.common.logs import get_logger
@@ -34,7 +35,7 @@ class Record(NamedTuple):
     """A line of a text, or a protein of FASTA."""
 
     text: str  # the line, stripped; the letters of a protein
-    place: str  # the file and the line
+    place: str  # the file, and the line or the sentence in it
     size: int  # the bytes of the line; the number of letters
     name: str = ""  # the name of a protein
 
@@ -117,7 +118,7 @@ def _lines(name: str, lines: Iterable[bytes], column: int | None) -> Iterator[Re
     sentence in consecutive rows.
     """
     for number, line in enumerate(sentence_lines(lines, name, column), 1):
-        place = f"{name}, line {number}"
+        place = sentence_place(name, number, column)
         yield Record(decode(line, place).strip(), place, len(line))
 
 

@@ -26,8 +26,8 @@ RESERVED_WORDS = ["", BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN]  # the words of 
 
 class CorpusChunk(NamedTuple):
     """
-    Sentences as numbers of words. The sentences "no means no" and "yes" have the `words` no, means
-    and yes, the `tokens` 0, 1, 0 and 2, and the `starts` 0, 3 and 4.
+    Sentences whose words are numbers. For example, the sentences "no means no" and "yes" have the
+    `words` no, means and yes, the `tokens` 0, 1, 0 and 2, and the `starts` 0, 3 and 4.
     """
 
     words: list[str]  # the distinct ones, in the order of their first appearance
@@ -43,8 +43,8 @@ class IndexedChunk(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ChunkFiles:
-    """The file of a chunk, and the chunk's size, so that the file need not be opened for it."""
+class ChunkFile:
+    """A chunk in a file. Its size is known without opening the file."""
 
     path: Path
     tokens: int  # the number of words, without sentence boundaries
@@ -52,34 +52,34 @@ class ChunkFiles:
 
     def read(self, *names: str) -> list[np.ndarray]:
         """
-        Reads arrays of the file, by their names. The file is not mapped into memory: if a mapped
-        file were truncated, the process would crash.
+        Reads the arrays of these names from the file. The file is not mapped into memory: if a
+        mapped file were truncated, the process would crash.
 
-        Raises `BiLmError` if the file is missing from the cache or damaged. Damage is noticed
-        because the file is a zip archive, with checksums.
+        Raises `BiLmError` if the file is missing or damaged. Damage is noticed because the file is
+        a zip archive, with checksums.
         """
         try:
             with np.load(self.path) as arrays:
                 return [arrays[name] for name in names]
         except Exception as error:  # damage can make the reader raise anything
-            raise_if_sigterm_or_out_of_memory(error)
+            raise_if_sigterm_or_out_of_memory(error)  # neither is damage
             raise BiLmError(
                 f"{self.path}, text prepared for training, is gone or damaged ({error}); "
                 f"remove the folder {self.path.parent} and start again"
             ) from None
 
     def open(self) -> CorpusChunk:
-        """Reads the chunk."""
+        """Reads the chunk into memory. Raises `BiLmError` if its file is missing or damaged."""
         text, tokens, starts = self.read("text", "tokens", "starts")
-        return CorpusChunk(split_lines(text), tokens, starts)
+        return CorpusChunk(words=split_lines(text), tokens=tokens, starts=starts)
 
 
 def write_corpus_chunk(
     path: Path, words: Sequence[str], tokens: Sequence[int], lengths: Sequence[int]
 ) -> None:
     """
-    Writes the file of a chunk: its distinct words, the place among them of each word of the text,
-    and where its sentences begin. `lengths` are the numbers of words in the sentences.
+    Writes the file of a chunk. `words` and `tokens` are as in `CorpusChunk`, and `lengths` are the
+    numbers of words in its sentences.
     """
     np.savez(
         path,
@@ -91,85 +91,100 @@ def write_corpus_chunk(
 
 class IndexedCorpus:
     """
-    A corpus as a model with a vocabulary reads it. Its distinct words are numbered as types: 0 is
-    no word, 1 and 2 are `<S>` and `</S>`.
+    A corpus as a model with a vocabulary reads it. Its distinct words are numbered: the number of a
+    word is called its type. Type 0 is no word, 1 and 2 are `<S>` and `</S>`.
     """
 
     def __init__(
         self,
-        chunks: Sequence[ChunkFiles],
-        numbers: Mapping[str, int],
-        unknown: int,
+        chunks: Sequence[ChunkFile],
+        vocabulary: Mapping[str, int],
+        unknown_number: int,
         max_characters: int,
     ) -> None:
-        """`numbers` are the vocabulary's; `unknown` stands for all other words."""
+        """
+        `vocabulary` has the number of each word that the model predicts, and `unknown_number`
+        stands for all other words.
+        """
         self.chunks = chunks
-        self.unknown = unknown
-        self._types = {word: number for number, word in enumerate(RESERVED_WORDS)}
+        self.unknown_number = unknown_number
+        self._types = {word: word_type for word_type, word in enumerate(RESERVED_WORDS)}
         for chunk in chunks:
             for word in chunk.open().words:
                 self._types.setdefault(word, len(self._types))
         # The list and the arrays below have an entry for each type.
         self.words = list(self._types)
         self.character_ids = _character_ids(self.words, max_characters)  # zeros for type 0
-        self.hashes = _hashes(self.words, self.character_ids)  # they order a batch's words
-        self.numbers = self._vocabulary_numbers(numbers)
+        self.hashes = _hashes(self.words, self.character_ids)
+        self.vocabulary_numbers = self._vocabulary_numbers(vocabulary)
 
-    def _vocabulary_numbers(self, numbers: Mapping[str, int]) -> np.ndarray:
-        """Returns the vocabulary's number of each type, shape (types,). Only type 0 gets 0."""
-        number_of_type = [0]
+    def _vocabulary_numbers(self, vocabulary: Mapping[str, int]) -> np.ndarray:
+        """
+        Returns the vocabulary's number of each type, shape (types,). Only type 0 gets the number 0,
+        because as a target it means that there is nothing to predict.
+        """
+        numbers = [0]  # of type 0
         for word in self.words[1:]:
-            number = numbers.get(word, self.unknown)
+            number = vocabulary.get(word, self.unknown_number)
             if number == 0:  # the word is spelled like the vocabulary's padding
-                number = self.unknown
-            number_of_type.append(number)
-        return np.array(number_of_type)
+                number = self.unknown_number
+            numbers.append(number)
+        return np.array(numbers)
 
     def open(self, index: int) -> IndexedChunk:
-        """Reads a chunk."""
-        words, tokens, starts = self.chunks[index].open()
-        type_of_word = np.array([self._types[word] for word in words], dtype=np.int32)
-        return IndexedChunk(type_of_word[tokens], starts)
+        """
+        Reads the chunk with this index into memory. Raises `BiLmError` if its file is missing or
+        damaged.
+        """
+        chunk = self.chunks[index].open()
+        type_of_word = np.array([self._types[word] for word in chunk.words], dtype=np.int32)
+        return IndexedChunk(types=type_of_word[chunk.tokens], starts=chunk.starts)
 
 
 def _hashes(words: Sequence[str], character_ids: np.ndarray) -> np.ndarray:
     """
-    Returns a hash of each word, shape (words,), int64. Type 0, the empty word, has the hash 0.
-    Words with the same character ids are one word to the biLM, and have the same hash.
+    Returns a hash of the word of each type, shape (types,), int64; 0 for type 0, no word.
+    Words with the same character ids are one word to the biLM, so they get the same hash. Ordered
+    by hash, the words of a batch are in the same order in any corpus, whatever their types.
     """
     digests = [bytes(8)]  # of type 0
     for word in words[1:]:
         digests.append(blake2b(word.encode(), digest_size=8).digest())
     hashes = np.frombuffer(b"".join(digests), dtype="<i8").copy()  # without a copy it is read-only
-    # A word's ids are its bytes between two marks. Only words that may be cut can have equal ids.
+    # A word's ids are its bytes, cut to `max_bytes`, between two marks. So shorter words differ in
+    # their ids, and need not be compared.
     max_bytes = character_ids.shape[1] - 2
-    first_with_ids: dict[bytes, int] = {}
-    for number, word in enumerate(words):
+    first_type_with_ids: dict[bytes, int] = {}
+    for word_type, word in enumerate(words):
         if len(word.encode()) >= max_bytes:
-            first = first_with_ids.setdefault(character_ids[number].tobytes(), number)
-            hashes[number] = hashes[first]
+            ids = character_ids[word_type].tobytes()
+            first_type = first_type_with_ids.setdefault(ids, word_type)
+            hashes[word_type] = hashes[first_type]
     return hashes
 
 
 def _character_ids(words: Sequence[str], max_characters: int) -> np.ndarray:
     """
-    Returns `word_to_character_ids` of reserved and other words, shape (words, max_characters),
-    int16. All words are converted at once, because a text may have a million distinct ones.
+    Returns the character ids of the word of each type, shape (types, max_characters), int16: the
+    same ids as `word_to_character_ids` returns, and zeros for type 0. All words are converted at
+    once, because a text may have a million distinct ones.
     """
-    text = join_lines(words)
-    # Where each word begins and ends in `text`, and how many of its bytes are read. Shape: (words,)
+    text = join_lines(words)  # the bytes of all words, with line feeds between them
+    # Where each word begins and ends there. Shape: (types,)
     ends = np.append(np.flatnonzero(text == ord("\n")), len(text))
     begins = np.append(0, ends[:-1] + 1)
+    # How many bytes of each word are read: the first and the last id are marks.
     lengths = np.minimum(ends - begins, max_characters - 2)
-    # The word of each byte that is read, and the place of the byte in its word. Shape: (bytes,)
-    rows = np.repeat(np.arange(len(words)), lengths)
-    bytes_before = np.cumsum(lengths) - lengths
-    places = np.arange(len(rows)) - bytes_before[rows]
+    # The type of each byte that is read, and the place of the byte in its word. Shape: (bytes,)
+    type_of_byte = np.repeat(np.arange(len(words)), lengths)
+    bytes_before_word = np.cumsum(lengths) - lengths
+    places = np.arange(len(type_of_byte)) - bytes_before_word[type_of_byte]
+    read_bytes = text[begins[type_of_byte] + places]
     ids = np.full((len(words), max_characters), PADDING, dtype=np.int16)
     ids[:, 0] = BEGIN_WORD
-    ids[rows, 1 + places] = text[begins[rows] + places].astype(np.int16) + 1
+    ids[type_of_byte, 1 + places] = read_bytes.astype(np.int16) + 1  # 0 is left for no word
     ids[np.arange(len(words)), 1 + lengths] = END_WORD
-    # The first types are no words with characters: none, and the boundaries of a sentence.
+    # The reserved words are not read by their bytes.
     ids[0] = 0
     for boundary in (BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE):
         ids[boundary] = word_to_character_ids(RESERVED_WORDS[boundary], max_characters)

@@ -1,6 +1,6 @@
 """
 Text for a biLM, tokenized once into files of a cache, never all in memory, and the counts of its
-words.
+words. A shard is one file of the text. In the cache it is a folder, with a file for each chunk.
 """
 
 import glob
@@ -25,23 +25,23 @@ from filelock import FileLock
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
-from elmo_plugin.common.formats.json_files import read_json
+from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.formats.text_files import compression, decode, read_lines, sentence_lines
 from elmo_plugin.common.progress import progress_bar
-from elmo_plugin.language_model.chunks import ChunkFiles, CorpusChunk, write_corpus_chunk
+from elmo_plugin.language_model.chunks import ChunkFile, CorpusChunk, write_corpus_chunk
 
 CHUNK_TOKENS = 2**22
-_FORMAT = 5  # the version of the folder of a prepared shard, which is part of its name
-# The file that has the numbers of tokens and sentences of each chunk, and their checksum.
-_LIST = "pieces.json"
+_FORMAT = 5  # the version of a prepared shard's folder; the folder's name contains it
+# The file in a folder that has the numbers of tokens and sentences of each chunk, and a checksum.
+_SIZES_FILE = "pieces.json"
 
 
 @dataclass(frozen=True)
 class Corpus:
     """Tokenized text in the files of a cache, to be read chunk by chunk."""
 
-    chunks: list[ChunkFiles]  # in the order of the shards
-    fingerprint: str  # changes with the contents of the shards and their order
+    chunks: list[ChunkFile]  # in the order of the shards
+    fingerprint: str  # depends on the contents of the shards and their order
 
     @property
     def tokens(self) -> int:
@@ -56,25 +56,27 @@ class Corpus:
     @cached_property
     def counts(self) -> Counter[str]:
         """
-        The count of each word, sentence boundaries included, in the order of first appearance.
+        The count of each word, sentence boundaries included, in the order of first appearance: a
+        vocabulary keeps this order for words that are equally frequent.
         """
         counts: Counter[str] = Counter()
-        for files in self.chunks:
-            chunk = files.open()
-            if not counts:  # only for the first chunk
-                # The first sentence brings `<S>`, its words and `</S>`, in this order.
+        for chunk_file in self.chunks:
+            chunk = chunk_file.open()
+            if not counts:  # this is the first chunk
+                # The text begins with `<S>`, the words of its first sentence, and `</S>`. They get
+                # their places in the order here, and their counts below.
                 for word in [BEGIN_SENTENCE_TOKEN, *_first_sentence(chunk), END_SENTENCE_TOKEN]:
                     counts[word] = 0
-            occurrences = np.bincount(chunk.tokens).tolist()
+            occurrences = np.bincount(chunk.tokens).tolist()  # of each word in `chunk.words`
             for word, count in zip(chunk.words, occurrences, strict=True):
                 counts[word] += count
-            counts[BEGIN_SENTENCE_TOKEN] += files.sentences
-            counts[END_SENTENCE_TOKEN] += files.sentences
+            counts[BEGIN_SENTENCE_TOKEN] += chunk_file.sentences
+            counts[END_SENTENCE_TOKEN] += chunk_file.sentences
         return counts
 
 
 def _first_sentence(chunk: CorpusChunk) -> list[str]:
-    """Returns the words of the first sentence."""
+    """Returns the words of a chunk's first sentence."""
     begin, end = chunk.starts[:2]
     return [chunk.words[number] for number in chunk.tokens[begin:end]]
 
@@ -86,11 +88,12 @@ def prepare_corpus(
     chunk_tokens: int = CHUNK_TOKENS,
 ) -> Corpus:
     """
-    Tokenizes each shard once into the folder `corpora` of the cache, by default
-    `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub folder; `num_processes` shards at a time.
-    A shard that was tokenized before, under whatever name, is only opened.
+    Returns the text of the shards, tokenized into the folder `corpora` of the cache, by default
+    `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub folder. A shard whose content was
+    tokenized before, under whatever name, is not tokenized again. `num_processes` shards are
+    tokenized at a time.
 
-    Raises `BiLmError` as `prepare` does; then nothing of that shard is left.
+    Raises `BiLmError` if a shard cannot be read or written; then nothing of that shard is left.
     """
     cache = (
         cache_directory
@@ -99,27 +102,30 @@ def prepare_corpus(
     )
     directory = Path(cache) / "corpora"
     prepare_one = partial(prepare, directory=directory, chunk_tokens=chunk_tokens)
-    distinct = list(dict.fromkeys(shards))
-    chunks_of: dict[str, list[ChunkFiles]] = {}
-    with progress_bar(total=len(distinct), desc="preparing text") as bar:
-        prepared = _run_on_each(prepare_one, distinct, num_processes)
-        for shard, chunks in zip(distinct, prepared, strict=True):
-            chunks_of[shard] = chunks
+    distinct_shards = list(dict.fromkeys(shards))
+    chunks_of_shard: dict[str, list[ChunkFile]] = {}
+    with progress_bar(total=len(distinct_shards), desc="preparing text") as bar:
+        prepared = _prepare_each(prepare_one, distinct_shards, num_processes)
+        for shard, chunks in zip(distinct_shards, prepared, strict=True):
+            chunks_of_shard[shard] = chunks
             bar.update()
-    all_chunks: list[ChunkFiles] = []
-    contents: list[str] = []
+    all_chunks: list[ChunkFile] = []
+    folder_names: list[str] = []  # each has the digest of the shard's content
     for shard in shards:
-        chunks = chunks_of[shard]
+        chunks = chunks_of_shard[shard]
         all_chunks += chunks
-        contents.append(chunks[0].path.parent.name)  # the folder's name has the content's digest
-    fingerprint = blake2b(" ".join(contents).encode(), digest_size=16).hexdigest()
+        folder_names.append(chunks[0].path.parent.name)
+    fingerprint = blake2b(" ".join(folder_names).encode(), digest_size=16).hexdigest()
     return Corpus(all_chunks, fingerprint)
 
 
-def _run_on_each(
-    prepare_one: Callable[[str], list[ChunkFiles]], shards: Sequence[str], num_processes: int
-) -> Iterator[list[ChunkFiles]]:
-    """Prepares each shard, and yields its chunks, in the order of the shards."""
+def _prepare_each(
+    prepare_one: Callable[[str], list[ChunkFile]], shards: Sequence[str], num_processes: int
+) -> Iterator[list[ChunkFile]]:
+    """
+    Yields the chunks of each shard, in the order of the shards. `prepare_one` is called for
+    `num_processes` shards at a time, in as many processes; for one at a time, in this process.
+    """
     if num_processes > 1:
         with ProcessPoolExecutor(num_processes) as pool:
             yield from pool.map(prepare_one, shards)
@@ -130,12 +136,12 @@ def _run_on_each(
 
 def find_shards(*paths: str) -> list[str]:
     """
-    Returns for each path the file itself, or the files that it matches, sorted; each file once.
-    Raises `BiLmError` if there is none.
+    Returns text files, each once. A path is a file, or a pattern such as `train-*.txt` that stands
+    for the files that match it, sorted. Raises `BiLmError` for a path that is neither.
     """
     shards: dict[str, None] = {}  # a set that keeps the order
     for path in paths:
-        if os.path.isfile(path):
+        if os.path.isfile(path):  # even if its name looks like a pattern, such as `text[1].txt`
             files = [path]
         else:
             files = sorted(match for match in glob.glob(path) if os.path.isfile(match))
@@ -149,7 +155,10 @@ def find_shards(*paths: str) -> list[str]:
 
 
 def _hint_for(path: str) -> str:
-    """Says why a path is not a text file, if it exists."""
+    """
+    Returns the end of an error message that says why a path is no text file; empty for a path that
+    does not exist.
+    """
     if os.path.isdir(path):
         return "; it is a folder: name its files"
     if os.path.exists(path) or path == "-":
@@ -160,28 +169,29 @@ def _hint_for(path: str) -> str:
 def read_sentences(shard: str) -> Iterator[list[str]]:
     """
     Yields the words of each line, separated by white space; skips blank lines. Raises `BiLmError`
-    if the shard is empty, is not UTF-8 text, contains sentence boundaries, or is a damaged `.gz` or
-    `.zst` file.
+    if the shard is empty, is a table or other data instead of text, is not in UTF-8, contains
+    sentence boundaries, or is a damaged `.gz` or `.zst` file.
     """
     is_empty = True
     for number, line in enumerate(sentence_lines(read_lines(shard), shard), start=1):
-        words = decode(line, f"{shard}, line {number}").split()
+        place = f"{shard}, line {number}"
+        words = decode(line, place).split()
         if words:
             is_empty = False
-            check_no_boundaries(words, f"{shard}, line {number}")
+            check_no_boundaries(words, place)
             yield words
     if is_empty:
         raise BiLmError(f"{shard} is empty; remove it from the data path")
 
 
-def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> list[ChunkFiles]:
+def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> list[ChunkFile]:
     """
-    Returns the chunks of a shard, written to `directory` if they are missing; if several processes
-    prepare the same shard, one does it and the rest wait. A chunk has at most `chunk_tokens`
-    words, or a single longer sentence.
+    Returns the chunks of a shard. If they are missing, they are written to a folder in `directory`;
+    if several processes need them at the same time, one writes them and the others wait. A chunk
+    has at most `chunk_tokens` words, or a single longer sentence.
 
-    Raises `BiLmError` if the shard cannot be read or the chunks cannot be written; nothing of them
-    is left.
+    Raises `BiLmError` if the shard cannot be read or the chunks cannot be written; then nothing of
+    them is left.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -199,39 +209,31 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> li
         ) from None
 
 
-def _open_folder(folder: Path) -> list[ChunkFiles] | None:
-    """Returns the chunks in a folder, `None` if it is missing or incomplete."""
+def _open_folder(folder: Path) -> list[ChunkFile] | None:
+    """
+    Returns the chunks in a folder; `None` if the folder, or the file with their sizes, is missing
+    or damaged. The files of the chunks are not opened.
+    """
     try:
-        content = read_json(folder / _LIST, str(folder / _LIST))
+        content = read_json_object(folder / _SIZES_FILE, str(folder / _SIZES_FILE))
     except BiLmError:
         return None
-    if not isinstance(content, dict):
-        return None
     sizes = content.get("sizes")
-    if not isinstance(sizes, list) or not sizes:
-        return None
-    if not all(_is_size(size) for size in sizes) or content.get("crc32") != _checksum(sizes):
+    if sizes is None or content.get("crc32") != _checksum(sizes):
         return None
     return _chunk_files(folder, sizes)
 
 
-def _is_size(value: object) -> bool:
-    """Returns whether a value of JSON is the size of a chunk: two counts."""
-    if not isinstance(value, list) or len(value) != 2:
-        return False
-    return all(type(count) is int and count >= 0 for count in value)
-
-
-def _checksum(sizes: Sequence[Sequence[int]]) -> int:
-    """Returns the CRC-32 of the sizes of chunks."""
+def _checksum(sizes: object) -> int:
+    """Returns a checksum (CRC-32) of the sizes of chunks, by which a changed digit is noticed."""
     return zlib.crc32(json.dumps(sizes).encode())
 
 
-def _chunk_files(folder: Path, sizes: Iterable[Sequence[int]]) -> list[ChunkFiles]:
-    """Returns the chunks in a folder, given the tokens and the sentences of each."""
+def _chunk_files(folder: Path, sizes: Iterable[Sequence[int]]) -> list[ChunkFile]:
+    """Returns the chunks in a folder, given the number of tokens and of sentences in each."""
     chunks = []
     for number, (tokens, sentences) in enumerate(sizes):
-        chunks.append(ChunkFiles(_chunk_path(folder, number), tokens, sentences))
+        chunks.append(ChunkFile(_chunk_path(folder, number), tokens, sentences))
     return chunks
 
 
@@ -240,18 +242,21 @@ def _chunk_path(folder: Path, number: int) -> Path:
     return folder / f"{number:06d}.npz"
 
 
-def _write_folder(shard: str, digest: str, folder: Path, chunk_tokens: int) -> list[ChunkFiles]:
-    """Writes the folder of a shard. It appears when it is complete. The caller has locked it."""
-    shutil.rmtree(folder, ignore_errors=True)  # if there is one, it is damaged
-    with atomic_write(folder) as part:
-        part.mkdir()
+def _write_folder(shard: str, digest: str, folder: Path, chunk_tokens: int) -> list[ChunkFile]:
+    """
+    Writes the chunks of a shard whose content has this digest, and returns them. The folder appears
+    when it is complete. The caller holds its lock.
+    """
+    shutil.rmtree(folder, ignore_errors=True)  # if it exists, it is damaged
+    with atomic_write(folder) as temporary:
+        temporary.mkdir()
         sizes: list[tuple[int, int]] = []
         for chunk in _divide(read_sentences(shard), chunk_tokens):
-            path = _chunk_path(part, len(sizes))
+            path = _chunk_path(temporary, len(sizes))
             write_corpus_chunk(path, chunk.words, chunk.tokens, chunk.lengths)
             sizes.append((len(chunk.tokens), len(chunk.lengths)))
         content = {"sizes": sizes, "crc32": _checksum(sizes)}
-        (part / _LIST).write_text(json.dumps(content))
+        (temporary / _SIZES_FILE).write_text(json.dumps(content))
         if _content_digest(shard) != digest:
             raise BiLmError(f"{shard} was changed while it was read; start again when it is whole")
     return _chunk_files(folder, sizes)
@@ -259,28 +264,30 @@ def _write_folder(shard: str, digest: str, folder: Path, chunk_tokens: int) -> l
 
 class _TokenizedChunk:
     """
-    Sentences as numbers of words, before they are written.
+    A chunk before it is written.
 
-    tokens: the number of each word of the text
+    tokens: for each word of the text, its place in `words`
     lengths: the number of words in each sentence
     """
 
     def __init__(self) -> None:
+        # Arrays, because they need less memory than lists of numbers.
         self.tokens = array("I")
         self.lengths = array("q")
         numbers_from_0 = itertools.count()
-        # The number of each word: a word that is not here yet gets the next number.
+        # The number of each distinct word. A word that is looked up for the first time gets the
+        # next number.
         self._numbers: defaultdict[str, int] = defaultdict(numbers_from_0.__next__)
 
     @property
     def words(self) -> list[str]:
-        """The distinct words, in the order of their numbers."""
+        """The distinct words, in the order of their first appearance."""
         return list(self._numbers)
 
     def has_room_for(self, sentence: list[str], chunk_tokens: int) -> bool:
-        """Returns whether a sentence fits into the chunk. Any sentence fits into an empty one."""
+        """Returns whether a sentence fits into the chunk."""
         if not self.lengths:
-            return True
+            return True  # any sentence fits into an empty chunk, because it must fit into some
         return len(self.tokens) + len(sentence) <= chunk_tokens
 
     def add(self, sentence: list[str]) -> None:
@@ -291,7 +298,7 @@ class _TokenizedChunk:
 
 
 def _divide(sentences: Iterable[list[str]], chunk_tokens: int) -> Iterator[_TokenizedChunk]:
-    """Divides sentences into chunks of at most `chunk_tokens` words, or a longer sentence."""
+    """Divides sentences into chunks of at most `chunk_tokens` words, or one longer sentence."""
     chunk = _TokenizedChunk()
     for sentence in sentences:
         if not chunk.has_room_for(sentence, chunk_tokens):
@@ -302,7 +309,8 @@ def _divide(sentences: Iterable[list[str]], chunk_tokens: int) -> Iterator[_Toke
 
 
 def _content_digest(shard: str) -> str:
-    """Returns a digest of the content of a file, and of how it is compressed."""
+    """Returns a digest of a file's content, and of the compression that its name says."""
+    # The same bytes are read as another text if the name says otherwise.
     digest = blake2b(compression(shard).encode(), digest_size=16)
     with open(shard, "rb") as file:
         while part := file.read(1 << 20):

@@ -32,7 +32,7 @@ class Text(NamedTuple):
 
     types: np.ndarray  # Shape: (tokens,), the type of each word
     starts: np.ndarray  # Shape: (sentences + 1,), where sentences begin; the last one's end
-    first: int  # the number in the whole text of the first of these sentences
+    first_sentence: int  # the number of the first of these sentences in the whole text
 
     @property
     def num_sentences(self) -> int:
@@ -43,19 +43,24 @@ class Text(NamedTuple):
         """Returns these sentences, followed by the sentences of a chunk."""
         types = np.concatenate([self.types, chunk.types])
         starts = np.concatenate([self.starts, chunk.starts[1:] + self.starts[-1]])
-        return Text(types, starts, self.first)
+        return Text(types, starts, self.first_sentence)
 
-    def from_sentence(self, number: int) -> "Text":
-        """Returns the sentences of this part from this one on; its first sentence has number 0."""
-        begin = self.starts[number]
-        return Text(self.types[begin:], self.starts[number:] - begin, self.first + number)
+    def without_first(self, num_sentences: int) -> "Text":
+        """Returns this part without its first sentences."""
+        begin = self.starts[num_sentences]
+        return Text(
+            types=self.types[begin:],
+            starts=self.starts[num_sentences:] - begin,
+            first_sentence=self.first_sentence + num_sentences,
+        )
 
 
 class BlockGroup(NamedTuple):
     """The blocks that are read in parallel, one in each row."""
 
     text: Text
-    boundaries: np.ndarray  # the sentences of `text` that begin the blocks; the last block's end
+    # Which sentences of `text` begin the blocks; the last boundary is the end of the last block.
+    boundaries: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -69,11 +74,13 @@ def evaluation_windows(
     corpus: IndexedCorpus, layout: StreamLayout, block_words: int
 ) -> Iterator[EvaluationWindow]:
     """
-    Yields all words of the text, each in the same context whatever the number of rows, time steps
-    and processes: a model that starts each block from the zero state gives the same probabilities.
-    A block is the fewest sentences that have at least `block_words` words. Each row reads a block,
-    until the longest of them ends; then the next ones begin, at zero. The backward direction reads
-    each block from its end. All processes have the same number of windows.
+    Yields the windows over a text in its order, in blocks: a block is the fewest sentences that
+    have at least `block_words` words. Each row reads a block, until the longest of these blocks
+    ends; then the next ones begin, all from the zero state. The backward direction reads each block
+    from its end. All processes have the same number of windows.
+
+    A word has the same context, and so the same probability, whatever the number of rows, time
+    steps and processes.
     """
     for group in block_groups(corpus, layout.rows, block_words):
         yield from _group_windows(group, layout)
@@ -90,35 +97,39 @@ def count_evaluation_windows(corpus: IndexedCorpus, layout: StreamLayout, block_
 def block_groups(corpus: IndexedCorpus, num_rows: int, block_words: int) -> Iterator[BlockGroup]:
     """
     Divides a text into blocks, and yields them in groups that are read in parallel: `num_rows`
-    blocks, or fewer in the last group. One chunk of the text is in memory at a time, and the blocks
-    at its end that were too few for a group.
+    blocks, or fewer in the last group. One chunk of the text is in memory at a time, and before it
+    the sentences of earlier chunks that are in no group yet.
     """
-    # The sentences that have been read from chunks, but are in no group yet.
-    rest = Text(types=np.zeros(0, np.int32), starts=np.zeros(1, np.int64), first=0)
+    rest = Text(types=np.zeros(0, np.int32), starts=np.zeros(1, np.int64), first_sentence=0)
     last_chunk = len(corpus.chunks) - 1
     for index in range(len(corpus.chunks)):
         text = rest.followed_by(corpus.open(index))
         boundaries = block_boundaries(text.starts, block_words)
         if index == last_chunk:
-            # All blocks are in groups now, and the last one may be shorter than `block_words`.
-            boundaries = np.unique([*boundaries, text.num_sentences])
+            # The rest of the text is a block, even if it is shorter than `block_words`; and the
+            # last group may have fewer blocks than rows.
+            if boundaries[-1] < text.num_sentences:
+                boundaries = np.append(boundaries, text.num_sentences)
             num_grouped = len(boundaries) - 1
         else:
             num_groups = (len(boundaries) - 1) // num_rows
             num_grouped = num_groups * num_rows
-        for block in range(0, num_grouped, num_rows):
-            yield BlockGroup(text, boundaries[block : block + num_rows + 1])
-        rest = text.from_sentence(boundaries[num_grouped])
+        for first_block in range(0, num_grouped, num_rows):
+            # One boundary more than blocks: the end of the last one.
+            group_boundaries = boundaries[first_block : first_block + num_rows + 1]
+            yield BlockGroup(text, group_boundaries)
+        rest = text.without_first(num_sentences=boundaries[num_grouped])
 
 
 def block_boundaries(starts: np.ndarray, block_words: int) -> np.ndarray:
     """
-    Returns the numbers of the sentences with which blocks begin, and the end of the last whole
-    block.
+    Divides sentences into blocks of at least `block_words` words. `starts` are the beginnings of
+    the sentences, as in `Text`. Returns the numbers of the sentences with which blocks begin, and
+    of the one after the last block. The sentences from there on are too short for another block.
     """
     num_sentences = len(starts) - 1
-    # For each sentence: with which one the next block begins, if a block begins with this one.
-    # Beyond `num_sentences`, the text ends before the block is whole.
+    # For each sentence, if a block begins with it: the number of the sentence that begins the next
+    # block. A number greater than `num_sentences` says that the text ends before the block does.
     next_begins = np.searchsorted(starts, starts[:-1] + block_words).tolist()
     boundaries = [0]
     begin = 0
@@ -129,14 +140,14 @@ def block_boundaries(starts: np.ndarray, block_words: int) -> np.ndarray:
 
 
 def _count_targets(starts: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
-    """Counts the targets in each block: its words, and the end of each of its sentences."""
+    """Counts the targets in each block: its words, and a boundary for each of its sentences."""
     words = np.diff(starts[boundaries])
     sentences = np.diff(boundaries)
     return words + sentences
 
 
 def _windows_needed(group: BlockGroup, layout: StreamLayout) -> int:
-    """Returns the number of windows that the longest block of a group needs."""
+    """Returns the number of windows that all blocks of a group need: as many as the longest."""
     longest = _count_targets(group.text.starts, group.boundaries).max()
     return ceil_div(longest, layout.unroll_steps)
 
@@ -147,7 +158,7 @@ def _group_windows(group: BlockGroup, layout: StreamLayout) -> Iterator[Evaluati
     width = _windows_needed(group, layout) * steps
     first_row = layout.own_rows.start
     after_last_row = layout.own_rows.stop
-    # The beginnings of this process' blocks, and the end of the last one of them.
+    # The boundaries of this process' blocks. In the last group of a text it may have none.
     own_boundaries = group.boundaries[first_row : after_last_row + 1]
     own = BlockGroup(group.text, own_boundaries)
     forward = _block_rows(own, layout.batch_size, width, reverse=False)
@@ -155,7 +166,7 @@ def _group_windows(group: BlockGroup, layout: StreamLayout) -> Iterator[Evaluati
     inputs = np.stack([forward.inputs, backward.inputs])
     targets = np.stack([forward.targets, backward.targets])
     sentences = np.stack([forward.sentences, backward.sentences])
-    sentences[targets == 0] = -1
+    sentences[targets == 0] = -1  # after the end of a block
     for start in range(0, width, steps):
         columns = slice(start, start + steps)
         yield EvaluationWindow(
@@ -167,7 +178,10 @@ def _group_windows(group: BlockGroup, layout: StreamLayout) -> Iterator[Evaluati
 
 
 class BlockRows(NamedTuple):
-    """A block in each row: arrays of shape (rows, width), 0 after the end of a block."""
+    """
+    What one direction reads and predicts in blocks, one in each row. All arrays have the shape
+    (rows, width), and zeros after the end of a block.
+    """
 
     inputs: np.ndarray
     targets: np.ndarray
@@ -175,52 +189,59 @@ class BlockRows(NamedTuple):
 
 
 def _block_rows(group: BlockGroup, num_rows: int, width: int, reverse: bool) -> BlockRows:
-    """Returns what one direction reads and predicts in blocks, each in a row of this width."""
+    """
+    Returns what one direction reads and predicts in the blocks of a group, each in a row of this
+    width. Rows without a block are empty.
+    """
     text = group.text
-    blocks = []  # the numbers of the sentences in each block, in the order in which they are read
+    blocks = []  # for each block, the indices of its sentences, in the order of reading
     for begin, end in pairwise(group.boundaries):
         block = np.arange(begin, end)
         if reverse:
             block = block[::-1]
         blocks.append(block)
-    no_sentences = np.arange(0)
-    sentences = np.concatenate([no_sentences, *blocks])  # a process may have no block at all
-    items = flatten_sentences(text.types, text.starts, sentences, reverse=reverse)
-    targets_in_sentences = np.diff(text.starts)[sentences] + 1  # its words and a boundary
-    numbers = np.repeat(text.first + sentences, targets_in_sentences)
+    no_sentences = np.arange(0)  # so that there is an array even without blocks
+    sentences = np.concatenate([no_sentences, *blocks])
+    items = flatten_sentences(text.types, text.starts, sentences, reverse)
+    targets_in_sentence = np.diff(text.starts)[sentences] + 1  # its words and a boundary
+    sentence_of_target = np.repeat(text.first_sentence + sentences, targets_in_sentence)
     lengths = np.zeros(num_rows, dtype=np.int64)
     lengths[: len(blocks)] = _count_targets(text.starts, group.boundaries)
     empty = np.zeros((num_rows, width), dtype=np.int32)
-    begins = np.zeros_like(lengths)
+    first_columns = np.zeros_like(lengths)
     return BlockRows(
-        inputs=append_to_rows(empty, begins, items.inputs, lengths),
-        targets=append_to_rows(empty, begins, items.targets, lengths),
-        sentences=append_to_rows(empty, begins, numbers, lengths),
+        inputs=append_to_rows(empty, first_columns, items.inputs, lengths),
+        targets=append_to_rows(empty, first_columns, items.targets, lengths),
+        sentences=append_to_rows(empty, first_columns, sentence_of_target, lengths),
     )
 
 
 def perplexity(nats_per_token: float) -> float:
-    """Returns `exp` of the mean negative log-likelihood, infinite if that is beyond a float."""
+    """
+    Returns `exp` of the mean negative log-likelihood; infinity if a float cannot represent it.
+    """
     try:
         return math.exp(nats_per_token)
     except OverflowError:
         return math.inf
 
 
-def perplexities(forward: float, backward: float) -> dict[str, float]:
+def perplexities(forward_nats: float, backward_nats: float) -> dict[str, float]:
     """
-    Returns the perplexities of each direction, and of both together, given the losses per token.
+    Returns the perplexity of each direction, and of both together, given each direction's mean
+    negative log-likelihood per token.
     """
     return {
-        "forward_perplexity": perplexity(forward),
-        "backward_perplexity": perplexity(backward),
-        "perplexity": perplexity(0.5 * (forward + backward)),
+        "forward_perplexity": perplexity(forward_nats),
+        "backward_perplexity": perplexity(backward_nats),
+        "perplexity": perplexity(0.5 * (forward_nats + backward_nats)),
     }
 
 
 class SentenceScores(NamedTuple):
     """
-    `-log p` in nats of each word of a sentence and of its boundary, predicted last: (words + 1,).
+    `-log p` in nats of each word of a sentence, in the order of the text, and then of the boundary
+    that is predicted last: `</S>` forward, `<S>` backward. Both have the shape (words + 1,).
     """
 
     forward: np.ndarray
@@ -229,11 +250,11 @@ class SentenceScores(NamedTuple):
 
 def read_words(corpus: IndexedCorpus) -> Iterator[tuple[list[str], np.ndarray]]:
     """Yields the words of each sentence, and whether each of them is unknown, shape (words,)."""
-    for number in range(len(corpus.chunks)):
-        types, starts = corpus.open(number)
-        is_unknown = corpus.numbers[types] == corpus.unknown
-        for begin, end in pairwise(starts.tolist()):
-            words = [corpus.words[word_type] for word_type in types[begin:end].tolist()]
+    for index in range(len(corpus.chunks)):
+        chunk = corpus.open(index)
+        is_unknown = corpus.vocabulary_numbers[chunk.types] == corpus.unknown_number
+        for begin, end in pairwise(chunk.starts.tolist()):
+            words = [corpus.words[word_type] for word_type in chunk.types[begin:end].tolist()]
             yield words, is_unknown[begin:end]
 
 
@@ -246,17 +267,18 @@ def score_sentences(
 ) -> Iterator[SentenceScores]:
     """
     Yields the scores of each sentence of a text, in the order of the text. They are computed by the
-    full softmax, without its row 0, the padding. Only the blocks that are read in parallel are in
-    memory. The biLM must be in evaluation mode; if it is frozen, this is faster.
+    full softmax, without its row 0, the padding, and without dropout. Scores are kept only until
+    the blocks that are read in parallel end. This is faster if the biLM is frozen.
     """
     state: LstmState | None = None
-    scored: list[ScoredWindow] = []  # the windows of the blocks that are read now
+    scored: list[ScoredWindow] = []  # the windows so far over the blocks that are read now
     for window in evaluation_windows(corpus, layout, block_words):
         if window.starts_at_zero:
             yield from _scores_by_sentence(scored)
             state = None
             scored = []
         forward_sentences = window.sentences[0]
+        # The same places have a target backward: a block has equally many in both directions.
         has_target = forward_sentences >= 0
         batch = batch_arrays(corpus, window)
         losses, state = _score_window(bilm, softmax, batch, has_target, state)
@@ -265,10 +287,10 @@ def score_sentences(
 
 
 class ScoredWindow(NamedTuple):
-    """The losses of a window, and the sentences that they belong to."""
+    """The losses of a window, and the sentences that the forward ones belong to."""
 
     losses: np.ndarray  # Shape: (directions, batch, time), 0 without a target
-    sentences: np.ndarray  # Shape: (batch, time), of the forward direction, -1 without a target
+    forward_sentences: np.ndarray  # Shape: (batch, time), -1 without a target
 
 
 @torch.no_grad()
@@ -280,58 +302,63 @@ def _score_window(
     state: LstmState | None,
 ) -> tuple[np.ndarray, LstmState | None]:
     """
-    Runs the biLM over a window, given as a batch, from a state on. Returns the losses, shape (2,
-    batch, time), 0 without a target, and the state after the window. `has_target` has shape (batch,
-    time).
+    Runs the biLM over a window, given as a batch of `batch_arrays`, starting from `state`, or from
+    zero without one. `has_target`, shape (batch, time), marks the places that have a target.
+
+    Returns the losses, shape (directions, batch, time), 0 without a target; and the state after the
+    window.
     """
     device = softmax.weight.device
-    packing = pack(torch.from_numpy(has_target.sum(axis=1)), device)
-    # The row and the time step of each target in the window, in packed order; shapes: (packed,)
+    # Only places with a target are computed: they are packed, as the words of sentences would be.
+    packing = pack(lengths=torch.from_numpy(has_target.sum(axis=1)), device=device)
+    # The row and the time step in the window of each packed place. Shape: (packed,)
     rows = packing.sentence_of_row.cpu().numpy()
     times = packing.time_of_row.cpu().numpy()
-    # Shape: (2, packed)
+    # Shape: (directions, packed)
     types = np.stack([batch["forward_types"][rows, times], batch["backward_types"][rows, times]])
     targets = np.stack(
         [batch["forward_targets"][rows, times], batch["backward_targets"][rows, times]]
     )
     character_ids = torch.from_numpy(batch["character_ids"]).to(device)
     types_of_directions = torch.from_numpy(types).to(device).unbind()
-    settings = bilm.settings(keep_state=True)._replace(dropout=False)
+    settings = bilm.settings(keep_state=True)._replace(dropout=False)  # even in training mode
     output = bilm.forward_packed(character_ids, types_of_directions, packing, settings, state)
-    hidden = torch.cat(output.layers[-1])  # Shape: (2 * packed, dim)
+    hidden = torch.cat(output.layers[-1])  # Shape: (directions * packed, dim)
     flat_targets = torch.from_numpy(targets).flatten().to(device)
     _, target_losses = softmax(hidden, flat_targets, without_padding=True)
-    losses = np.zeros((2, *has_target.shape))
+    losses = np.zeros((2, *has_target.shape))  # Shape: (directions, batch, time)
     losses[:, rows, times] = target_losses.view(2, -1).cpu().numpy()
     return losses, output.state
 
 
 def _scores_by_sentence(scored: list[ScoredWindow]) -> Iterator[SentenceScores]:
     """
-    Yields the scores of the sentences of some blocks, given all of their windows, in the order of
-    the text. Yields nothing for no windows, as before the first block.
+    Yields the scores of each sentence in some blocks, in the order of the text. `scored` are all
+    windows over these blocks, one after another; none before the first block.
     """
     if not scored:
         return
-    # Shape: (batch, time)
+    # The windows side by side, so that each row has its whole block. Shape: (batch, time)
     forward_losses, backward_losses = np.concatenate([window.losses for window in scored], axis=2)
-    sentences = np.concatenate([window.sentences for window in scored], axis=1)
+    sentences = np.concatenate([window.forward_sentences for window in scored], axis=1)
     has_target = sentences >= 0
-    # Shape: (targets,), in the order of the text
+    # One row after another, in the order of the text. Shape: (targets,)
+    sentence_of_target = sentences[has_target]
     forward = forward_losses[has_target]
-    backward = _reversed_rows(backward_losses, has_target.sum(axis=1))
-    # A sentence begins with the first target of another number.
-    begins = np.flatnonzero(np.diff(sentences[has_target], prepend=-1))
+    # The backward direction has read each row from the end of its block.
+    backward = _reversed_rows(backward_losses, lengths=has_target.sum(axis=1))
+    # A sentence begins with the first target that belongs to another sentence than the one before.
+    begins = np.flatnonzero(np.diff(sentence_of_target, prepend=-1))
     for begin, end in pairwise([*begins.tolist(), len(forward)]):
-        # In the order of the text `<S>` comes before the words of its sentence.
+        # Reversed, `<S>` comes before the words of its sentence; its score belongs after theirs.
         words_and_boundary = np.append(backward[begin + 1 : end], backward[begin])
         yield SentenceScores(forward[begin:end], words_and_boundary)
 
 
 def _reversed_rows(rows: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """
-    Reverses the values in each row, without those after its length, and returns the rows one after
-    another, as one array.
+    Returns the first `lengths[i]` values of each row i in reverse order, one row after another, as
+    one array of shape (sum of lengths,).
     """
     reversed_rows = []
     for row, length in zip(rows, lengths, strict=True):

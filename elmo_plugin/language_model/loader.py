@@ -1,6 +1,5 @@
 """Batches for a biLM: shuffled streams to train on, blocks of text in its order to evaluate on."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -18,6 +17,7 @@ from torch.utils import data
 
 from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, BiLmError
 from elmo_plugin.common.errors import as_configuration_error, check_at_least
+from elmo_plugin.common.integers import ceil_div
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.corpus import Corpus, find_shards, prepare_corpus
 from elmo_plugin.language_model.evaluation import count_evaluation_windows, evaluation_windows
@@ -119,15 +119,18 @@ class BiLmStreamLoader(DataLoader):
         self._max_characters = max_characters_per_token
         self._vocab: Vocabulary | None = None
         self._device: torch.device | None = None
-        self._lengths: dict[int, int] = {}  # the number of batches of each epoch
-        self._finished_epochs: list[int] = []  # the number of batches of each one
-        # What another loader did before this one resumed.
-        self._epochs_before: list[int] = []  # the number of batches of each finished epoch
-        self._batches_before = 0  # the number of batches of the epoch after these
+        # How many batches each epoch has, once `__len__` has counted them.
+        self._lengths: dict[int, int] = {}
+        # How many batches each finished epoch had, with those that another loader yielded.
+        self._finished_epochs: list[int] = []
+        # The place at which another loader stopped and this one resumes: the number of batches of
+        # each finished epoch, and of the unfinished epoch after these.
+        self._epochs_before: list[int] = []
+        self._batches_before = 0
 
     @cached_property
     def _corpus(self) -> Corpus:
-        """The text. The first access tokenizes it."""
+        """The text. The first access tokenizes it, unless it is in the cache."""
         with as_configuration_error():
             return prepare_corpus(self._shards, num_processes=max(1, self._num_workers))
 
@@ -143,11 +146,11 @@ class BiLmStreamLoader(DataLoader):
 
     @property
     def fingerprint(self) -> dict[str, str]:
-        """What must be the same for `resume`: text, vocabulary, layout and order."""
+        """Everything that batches depend on: `resume` needs another loader with the same."""
         vocabulary = "None"
         if self._vocab is not None:
             vocabulary = vocabulary_fingerprint(self._vocab)
-        return {
+        fingerprint = {
             "text": self._corpus.fingerprint,
             "vocabulary": vocabulary,
             "batch_size": str(self._batch_size),
@@ -155,13 +158,19 @@ class BiLmStreamLoader(DataLoader):
             "seed": str(self._seed),
             "processes": str(self._layout.processes),
         }
+        if not self._shuffle:
+            # Blocks of another size are in other batches. Streams only start from zero elsewhere.
+            fingerprint["order"] = f"blocks of {self._block_words} words"
+        return fingerprint
 
     @overrides
     def __len__(self) -> int:
         """
-        Returns the number of batches in the next epoch. AllenNLP also asks for it before a trainer
-        takes the loader, for the schedule of a learning rate. Batches at the end of an epoch that
-        only some streams reach do not count then.
+        Returns the number of batches in the next epoch.
+
+        AllenNLP also asks for it once for all epochs, before a trainer takes the loader, for the
+        schedule of a learning rate. Epochs differ a little in their last batches, because only some
+        streams reach them, so the answer is then the number of full batches.
         """
         layout = self._layout
         if not self._shuffle:
@@ -169,7 +178,7 @@ class BiLmStreamLoader(DataLoader):
         has_trainer = self._device is not None  # a trainer sets the device
         if not has_trainer:
             targets = self._corpus.tokens + self._corpus.sentences  # n + 1 in a sentence of n words
-            return math.ceil(targets / (layout.rows * layout.unroll_steps))
+            return ceil_div(targets, layout.rows * layout.unroll_steps)
         epoch = len(self._finished_epochs)
         if epoch not in self._lengths:
             length = count_training_windows(self._corpus, layout, self._seed, epoch)
@@ -178,14 +187,14 @@ class BiLmStreamLoader(DataLoader):
 
     @overrides
     def iter_instances(self) -> Iterator[Instance]:
-        """Yields one instance with the counts of all words, for `Vocabulary.from_instances`."""
+        """Yields one instance, with the counts of all words, to make a vocabulary from."""
         yield CountedWords(self._corpus)
 
     @overrides
     def index_with(self, vocab: Vocabulary) -> None:
         check_vocabulary(vocab)
         self._vocab = vocab
-        # The next access makes another one, with this vocabulary.
+        # Forget the value of the cached property: its types have the numbers of a vocabulary.
         vars(self).pop("_indexed_corpus", None)
 
     @overrides
@@ -194,7 +203,8 @@ class BiLmStreamLoader(DataLoader):
 
     def check_order(self, vocab: Vocabulary) -> None:
         """
-        Raises `ConfigurationError` if a vocabulary is not in the order of frequency in this text.
+        Raises `ConfigurationError` if the words of a vocabulary are not about in the order of their
+        frequency in this text.
         """
         check_order(vocab, self._corpus)
 
@@ -205,8 +215,9 @@ class BiLmStreamLoader(DataLoader):
     def resume(self, finished_epochs: list[int], batches: int) -> None:
         """
         Continues where another loader with the same fingerprint stopped: after the epochs of its
-        `progress()` and this number of batches of the next epoch. In place of each batch that the
-        other loader has yielded, this one yields an empty dictionary.
+        `progress()`, and after this number of batches of the next epoch. Iterating begins with the
+        first epoch again, but yields an empty dictionary in place of each batch that the other
+        loader has yielded.
         """
         self._epochs_before = list(finished_epochs)
         self._batches_before = batches
@@ -227,7 +238,7 @@ class BiLmStreamLoader(DataLoader):
             yield {}
         num_batches = num_yielded_before
         if not was_finished_before:
-            new_batches = self._batches(epoch, first=num_yielded_before)
+            new_batches = self._epoch_batches(epoch, first=num_yielded_before)
             for batch in _in_workers(new_batches, self._num_workers):
                 num_batches += 1
                 if self._device is not None:
@@ -235,14 +246,18 @@ class BiLmStreamLoader(DataLoader):
                 yield batch
         self._finished_epochs.append(num_batches)
 
-    def _batches(self, epoch: int, first: int) -> "_EpochBatches":
-        """Returns the batches of an epoch from the one with index `first` on."""
+    def _epoch_batches(self, epoch: int, first: int) -> "_EpochBatches":
+        """
+        Returns the batches of an epoch from the one with index `first` on. Raises
+        `ConfigurationError` if the text has too few sentences to train on.
+        """
         corpus = self._indexed_corpus
         layout = self._layout
         windows: Callable[[], Iterable[Window]]
         if not self._shuffle:
+            # Their windows are quick to make, so those before `first` are made and left out.
             windows = partial(evaluation_windows, corpus, layout, self._block_words)
-            return _EpochBatches(corpus, windows, skipped=first)
+            return _EpochBatches(corpus, windows, num_left_out=first)
         if self._corpus.sentences < layout.rows:
             raise ConfigurationError(
                 f"bilm_stream: {self._data_path} has {self._corpus.sentences} sentences, fewer "
@@ -256,33 +271,38 @@ class BiLmStreamLoader(DataLoader):
 
     @cached_property
     def _indexed_corpus(self) -> IndexedCorpus:
-        """The text in the types of the vocabulary."""
+        """The text as a model with the vocabulary reads it."""
         if self._vocab is None:
             raise ConfigurationError(
                 "bilm_stream: index_with(vocab) must come before the first batch"
             )
-        numbers = self._vocab.get_token_to_index_vocabulary(WORDS)
-        unknown = numbers[self._vocab._oov_token]
+        number_of_word = self._vocab.get_token_to_index_vocabulary(WORDS)
+        unknown_number = number_of_word[self._vocab._oov_token]
         with as_configuration_error():
-            return IndexedCorpus(self._corpus.chunks, numbers, unknown, self._max_characters)
+            return IndexedCorpus(
+                self._corpus.chunks, number_of_word, unknown_number, self._max_characters
+            )
 
 
 @dataclass(frozen=True)
 class _EpochBatches(data.IterableDataset):
     """
-    The batches of one epoch as numpy arrays; in a worker of torch's data loader, those whose turn
-    it is. Yields a `BiLmError` in place of a batch, because torch would change its message.
+    The batches of one epoch as numpy arrays. In a worker process of torch's data loader, every
+    `num_workers`-th of them, beginning with the worker's own place: the workers take turns.
+
+    A `BiLmError` is yielded in place of a batch, and not raised, because torch would change its
+    message.
     """
 
     corpus: IndexedCorpus
     windows: Callable[[], Iterable[Window]]  # returns the window of each batch
-    skipped: int = 0  # how many batches to leave out at the beginning
+    num_left_out: int = 0  # how many batches to leave out at the beginning
 
     def __iter__(self) -> Iterator[dict[str, Any] | BiLmError]:
-        first = self.skipped
+        first = self.num_left_out
         step = 1
         worker = data.get_worker_info()
-        if worker is not None:  # the workers take turns
+        if worker is not None:
             first += worker.id
             step = worker.num_workers
         try:
@@ -295,10 +315,14 @@ class _EpochBatches(data.IterableDataset):
 
 
 def _in_workers(batches: _EpochBatches, num_workers: int) -> Iterator[TensorDict]:
-    """Yields the batches as tensors, in the same order, made in `num_workers` processes."""
+    """
+    Yields the batches as tensors, made in `num_workers` processes, or in this one without workers.
+    They are the same, and in the same order, with any number of workers. Raises
+    `ConfigurationError` if the text cannot be read.
+    """
     loader = data.DataLoader(
         batches,
-        batch_size=None,
+        batch_size=None,  # they are batches already
         num_workers=num_workers,
         collate_fn=_unchanged,
         generator=torch.Generator(),  # without one, it would draw from the global random state
@@ -311,7 +335,7 @@ def _in_workers(batches: _EpochBatches, num_workers: int) -> Iterator[TensorDict
 
 def _unchanged(batch: Any) -> Any:
     """
-    Returns the arrays of a batch. torch would turn them into tensors here, in the worker, and each
-    tensor that comes from a worker keeps a file open; arrays come through a pipe.
+    Returns the arrays of a batch as they are. By default torch would turn them into tensors in the
+    worker, and each tensor that comes from a worker keeps a file open; arrays come through a pipe.
     """
     return batch

@@ -105,15 +105,19 @@ class BiLmLanguageModel(Model):
         self._loss_scale = loss_scale
         self._precision = precision
         self._warm_up_batches = warm_up_batches
-        self._trained_batches = 0
-        self._state: LstmState | None = None  # after the last batch
+        self._trained_batches = 0  # how many batches the model was trained on
+        self._state: LstmState | None = None  # after the last batch; `None` for zero
         self._reset_losses()
-        # Seeds are the same in all processes when the model is made, and so are the negatives.
+        # The random state from which negatives are drawn. It begins with the seed at this moment,
+        # because this is the same in all processes. It is made at the first batch, on its device.
         self._sampler_seed = torch.initial_seed()
-        self._sampler: torch.Generator | None = None  # on the device of the first batch
+        self._sampler: torch.Generator | None = None
 
     def _load_initial(self, stored: Checkpoint, source: str) -> None:
-        """Loads the weights of the biLM from which the training starts, and its softmax, if any."""
+        """
+        Loads the weights of the biLM from which the training starts. If it has a softmax, this is
+        loaded as well, adapted to the vocabulary. `source` names the biLM in the log.
+        """
         self.bilm.load_weights(stored.weights)
         if stored.softmax is None:
             return
@@ -133,14 +137,16 @@ class BiLmLanguageModel(Model):
         stream_starts: bool,
     ) -> dict[str, Tensor]:
         """
-        Returns `loss`, the mean of the two directions' mean losses per token, times `loss_scale`.
+        Returns `loss`, the mean of the two directions' mean losses per token, times `loss_scale`;
+        in training, a batch with few tokens weighs less. Keeps the state for the next batch, and
+        counts the losses for the metrics.
 
         # Parameters
 
         character_ids : `Tensor`
-            Shape (types, characters), the unique words of the batch.
+            Shape (types, characters), the distinct words of the batch.
         forward_types, backward_types : `Tensor`
-            Shape (batch, time), the index of each word in `character_ids`.
+            Shape (batch, time), the row of each word in `character_ids`.
         forward_targets, backward_targets : `Tensor`
             Shape (batch, time), the vocabulary's number of the next word; 0 without one.
         stream_starts : `bool`
@@ -169,38 +175,48 @@ class BiLmLanguageModel(Model):
         return {"loss": loss}
 
     def _rounding(self, device: torch.device) -> AbstractContextManager[Any]:
-        """Makes products round their factors, in training with the precision "bfloat16"."""
+        """
+        Returns a context in which products round their factors to bfloat16, if this is a training
+        with that precision; otherwise a context that changes nothing.
+        """
         if self.training and self._precision == "bfloat16":
             return bfloat16_autocast(device.type)
         return nullcontext()
 
     def _run_bilm(self, character_ids: Tensor, types: Tensor) -> Tensor:
         """
-        Returns the last layer's output for `types`, shape (directions, batch, time), as
-        (directions, time * batch, projection_dim). Carries the state on.
+        Returns the last layer's output, shape (directions, time * batch, projection_dim), for the
+        words of a batch: `types`, shape (directions, batch, time), are their rows in
+        `character_ids`. Starts from the state after the batch before, and keeps the state after
+        this one, without gradient.
         """
         _, batch_size, steps = types.shape
-        # All rows of the batch are equally long, so the packed rows are the first time step of all
-        # of them, then the second, and so on.
+        # All rows of the batch are equally long, so packing them means to put the first time step
+        # of all rows first, then the second, and so on. Shape of each: (time * batch,)
         types_of_directions = types.transpose(1, 2).flatten(1).unbind()
         packing = pack(torch.full((batch_size,), steps), types.device)
-        settings = self.bilm.settings(keep_state=True)._replace(dropout=self.training)
+        settings = self.bilm.settings(keep_state=True)
+        # Dropout acts in training even if the weights of the biLM are frozen.
+        settings = settings._replace(dropout=self.training)
         output = self.bilm.forward_packed(
             character_ids, types_of_directions, packing, settings, self._state
         )
-        self._state = None if output.state is None else output.state.detach()
+        assert output.state is not None  # because of `keep_state`
+        self._state = output.state.detach()
         return torch.stack(output.layers[-1])
 
     def _loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
         """
-        Returns the loss of a batch, and counts it for the metrics, given `hidden` as `_run_bilm`
-        returns it and `targets`, shape (directions, batch, time).
+        Returns the scaled loss of a batch, and counts the losses of its tokens for the metrics.
+        `hidden` has the shape (directions, time * batch, projection_dim), and `targets`
+        (directions, batch, time).
         """
         targets = targets.transpose(1, 2).flatten(1)  # Shape: (directions, time * batch)
         flat_hidden = hidden.flatten(0, 1)  # Shape: (directions * time * batch, projection_dim)
         flat_targets = targets.flatten()
         weights = self._target_weights(targets).flatten()
         if not self.training:
+            # The padding never occurs, so perplexities are measured without it.
             loss, losses = self.softmax(flat_hidden, flat_targets, weights, without_padding=True)
         elif self.num_negatives is None:
             loss, losses = self.softmax(flat_hidden, flat_targets, weights)
@@ -215,30 +231,39 @@ class BiLmLanguageModel(Model):
 
     def _target_weights(self, targets: Tensor) -> Tensor:
         """
-        Returns the weight of each target's loss, of the shape of `targets`, with which the sum of
-        all losses is the mean of the two directions' means; 0 without a target.
+        Returns the weight of each target's loss, 0 without a target. `targets` and the weights have
+        the shape (directions, time * batch). With these weights, the sum of all losses is the mean
+        of the two directions' means; in training it is less if a batch has few targets.
         """
         is_target = targets > 0
-        counts = is_target.sum(dim=1, keepdim=True).double()
-        if is_distributed():  # the mean over processes, as gradients are averaged over them
-            counts = dist_reduce_sum(counts) / distributed.get_world_size()
-        least = 1.0
+        counts = is_target.sum(dim=1, keepdim=True).double()  # Shape: (directions, 1)
+        num_processes = 1
+        if is_distributed():
+            # The mean over processes, as the loss and its gradients are averaged over them.
+            num_processes = distributed.get_world_size()
+            counts = dist_reduce_sum(counts) / num_processes
         if self.training:
             # The last batches of an epoch have few targets. These weigh no more than they would if
             # half of the batch were full.
             least = targets.size(1) / 2
+        else:
+            # The mean if all processes together have one target: only zero is raised to this.
+            least = 1 / num_processes
         return 0.5 * is_target / counts.clamp(min=least)
 
     def _count(self, losses: Tensor, targets: Tensor) -> None:
-        """Adds the losses of a batch, and the number of its targets, to those since the reset."""
+        """
+        Adds the losses of a batch, and the number of its targets, to the sums for the metrics. Both
+        arguments have the shape (directions, time * batch).
+        """
         is_target = targets > 0
         loss_sums = torch.where(is_target, losses, 0.0).sum(dim=1, dtype=torch.float64)
         counts = is_target.sum(dim=1, dtype=torch.float64)
-        # Nothing here needs the numbers themselves, so nothing waits for a GPU.
+        # The sums stay on the device: to read them would mean to wait for a GPU at each batch.
         self._losses = self._losses.to(losses.device) + torch.stack([loss_sums, counts], dim=1)
 
     def _reset_losses(self) -> None:
-        """Forgets the losses that were counted for the metrics."""
+        """Starts the sums for the metrics from zero."""
         self._losses = torch.zeros(2, 2, dtype=torch.float64)
 
     @overrides
@@ -247,9 +272,11 @@ class BiLmLanguageModel(Model):
         Returns the perplexities of the tokens since the last reset, or, in training with a sampled
         softmax, `sampled_loss`, from which no perplexity follows.
         """
-        losses, tokens = dist_reduce_sum(self._losses).unbind(dim=1)  # Shape: (directions,)
+        # Shape of each: (directions,)
+        loss_sums, num_tokens = dist_reduce_sum(self._losses).unbind(dim=1)
         if reset:
             self._reset_losses()
+            # This is the end of an epoch, and the biLM itself has not begun to learn.
             only_warmed_up = 0 < self._trained_batches <= self._warm_up_batches
             if self.training and only_warmed_up:
                 logger.warning(
@@ -258,28 +285,32 @@ class BiLmLanguageModel(Model):
                     self._warm_up_batches,
                     self._trained_batches,
                 )
-        forward, backward = (losses / tokens).tolist()
+        forward_nats, backward_nats = (loss_sums / num_tokens).tolist()
         if self.training and self.num_negatives is not None:
-            return {"sampled_loss": 0.5 * (forward + backward)}
-        return perplexities(forward, backward)
+            return {"sampled_loss": 0.5 * (forward_nats + backward_nats)}
+        return perplexities(forward_nats, backward_nats)
 
     def stream_state(self) -> dict[str, Any]:
         """
-        Returns the state that the next batch depends on, without the parameters: tensors and
-        numbers.
+        Returns the state that the next batch and the metrics depend on, without the parameters, as
+        tensors and numbers for a checkpoint.
         """
         state: dict[str, Any] = {
             "trained_batches": self._trained_batches,
             "losses": self._losses.tolist(),
         }
         if self._state is not None:
-            state |= self._state._asdict()
+            state["hidden"] = self._state.hidden
+            state["cell"] = self._state.cell
         if self._sampler is not None:
             state["sampler"] = self._sampler.get_state()
         return state
 
     def load_stream_state(self, state: dict[str, Any]) -> None:
-        """Restores what `stream_state` returned."""
+        """
+        Restores what `stream_state` returned. The random state of negatives is left out, with a
+        warning, if it comes from another kind of device.
+        """
         self._trained_batches = state["trained_batches"]
         self._losses = torch.tensor(state["losses"], dtype=torch.float64)
         self._state = None
@@ -287,24 +318,36 @@ class BiLmLanguageModel(Model):
             self._state = LstmState(state["hidden"], state["cell"])
         self._sampler = None
         if "sampler" in state:
-            self._sampler = torch.Generator(self.softmax.weight.device)
-            self._sampler.set_state(state["sampler"].cpu())
+            sampler = torch.Generator(self.softmax.weight.device)
+            stored = state["sampler"].cpu()  # on the CPU, as torch requires
+            # The generators of a CPU and of a GPU have states of different sizes.
+            if stored.shape == sampler.get_state().shape:
+                sampler.set_state(stored)
+                self._sampler = sampler
+            else:
+                logger.warning(
+                    "The checkpoint was made on another kind of device: negatives are drawn from "
+                    "the seed again, so training does not continue exactly"
+                )
 
     @overrides
     def get_extra_state(self) -> Tensor:
-        """Returns the sizes of the biLM, to be stored with its weights."""
+        """Returns the options of the biLM, to be stored with its weights."""
         return json_to_tensor({"options": self.bilm.options.to_dict()})
 
     @overrides
     def set_extra_state(self, state: Any) -> None:
-        """Does nothing: the sizes were read before, to construct the model."""
+        """Does nothing: the options were read before, to construct the model."""
 
     @classmethod
     @overrides
     def _load(
         cls, config: Params, serialization_dir: Any, weights_file: Any = None, cuda_device: int = -1
     ) -> Model:
-        """Loads an archive without the biLM that its training started from."""
+        """
+        Loads an archive. If its training started from another biLM, this is not needed: the options
+        are read from the weights.
+        """
         weights_file = weights_file or Path(serialization_dir) / "best.th"
         take_options_from_weights(config["model"], weights_file)
         return super()._load(config, serialization_dir, weights_file, cuda_device)

@@ -12,25 +12,33 @@ from typing import NamedTuple, TextIO
 from elmo_plugin.bilm import check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.fasta import is_fasta, read_fasta, residues
-from elmo_plugin.common.formats.text_files import decode, looks_raw, read_lines, sentence_lines
+from elmo_plugin.common.formats.text_files import (
+    decode,
+    looks_raw,
+    read_lines,
+    sentence_lines,
+    sentence_place,
+)
 from elmo_plugin.common.parts import PARTS
 from elmo_plugin.common.progress import describe_seconds
 from elmo_plugin.common.spacy_rules import SpacyRules
 
 # Lines that stay together when a text is split: neighbouring sentences resemble one another.
 BLOCK_LINES = 10
-# Of this many blocks, one is for dev and one for test. A long text has more blocks, so that dev and
-# test have at most 5,000 lines each.
+# Of this many blocks in succession, a period, one is for dev and one for test. Periods of a long
+# text are longer, so that dev and test have no more than about this many blocks each.
 BLOCKS = 20
 _MAX_BLOCKS = 500
+# A text of fewer lines or sentences cannot be split: the last block of a period is for test.
+_LEAST_TO_SPLIT = BLOCK_LINES * (BLOCKS - 1) + 1
 # How often a word must occur to be predicted.
 MIN_COUNT = 5
 
 
 class Recipe(NamedTuple):
-    """How to train on a text of up to this many `words`."""
+    """How to train on a text of a certain size."""
 
-    words: float
+    words: float  # the most running words that the text may have
     size: str  # a name in bilm.libsonnet
     epochs: int
     vocabulary: int  # the most words that the softmax predicts
@@ -59,8 +67,8 @@ class TextFigures:
     counts: Counter[str] = field(default_factory=Counter)
     # Counts of sentences:
     stop_at_end: int = 0  # whose last word has its full stop, as in "The end."
-    stop_inside: int = 0  # in which an earlier word has a full stop
-    are_cut: int = 0  # that end in a letter, a digit or a comma
+    stop_inside: int = 0  # in which an earlier word has a full stop, as in "The end. Then"
+    cut_at_end: int = 0  # that end in a letter, a digit or a comma, as in "The end of the"
     repeated: int = 0  # of dev.txt that are also in train.txt
 
     @property
@@ -74,21 +82,21 @@ class TextFigures:
         return [count for count in self.counts.values() if count >= MIN_COUNT]
 
     def add(self, words: Sequence[str]) -> None:
-        """Counts a sentence."""
+        """Counts a sentence, its words, and the signs of likely mistakes in it."""
         self.sentences += 1
         self.counts.update(words)
         last = words[-1]
-        if looks_raw(last):
+        if looks_raw(last):  # as in "The end."
             self.stop_at_end += 1
-        if any(_ends_raw_sentence(word) for word in words[:-1]):
+        if any(_ends_raw_sentence(word) for word in words[:-1]):  # as in "The end. Then"
             self.stop_inside += 1
-        if last[-1].isalnum() or last[-1] == ",":
-            self.are_cut += 1
+        if last[-1].isalnum() or last[-1] == ",":  # as in "The end of the"
+            self.cut_at_end += 1
 
     @property
     def looks_wrapped(self) -> bool:
         """Whether the lines break in the middle of sentences, as in a book."""
-        lines_end_within_sentences = self.are_cut > self.sentences / 2
+        lines_end_within_sentences = self.cut_at_end > self.sentences / 2
         sentences_end_within_lines = self.stop_inside > self.sentences / 5
         return lines_end_within_sentences and sentences_end_within_lines
 
@@ -114,7 +122,8 @@ def write_text(
     # Parameters
 
     files : `Mapping[str, Sequence[Path]]`
-        The files of each role. The files under "" are one text, to be split among the roles.
+        The files for "train", for "dev" and maybe for "test"; or, under "", the files of one text
+        that is to be split among these roles.
     folder : `Path`
         Gets the files.
     language : `str`, optional
@@ -124,15 +133,17 @@ def write_text(
     column : `int`, optional
         The texts are tables, and this is the number of their column of words.
 
-    Raises `BiLmError`, naming file and line, if a text cannot be read, and if it is too short to be
-    split.
+    Returns figures of the file of each role. Raises `BiLmError` if a text cannot be read, naming
+    the file and the place in it; if a role gets no sentence; or if no word of the training text is
+    frequent enough to be predicted.
     """
     rules = None
     if language is not None:
         rules = SpacyRules(language, "sentencizer")
     figures = _write_sentences(files, folder, rules, column)
-    for role, found in figures.items():
-        if found.sentences == 0:
+    for role, figures_of_role in figures.items():
+        if figures_of_role.sentences == 0:
+            # Why there may be fewer sentences than the user expects.
             hint = ""
             if column is not None:
                 hint = "; a blank line ends a sentence"
@@ -141,7 +152,9 @@ def write_text(
             raise BiLmError(f"{_what_is_needed(files)}; {role} got no sentence{hint}")
     figures["dev"].repeated = _count_repeated(folder)
     train = figures["train"]
-    if not train.frequent and train.sentences >= MIN_COUNT:
+    # In a text of fewer sentences, words need not be so frequent: see `text_recipe`.
+    has_usual_min_count = train.sentences >= MIN_COUNT
+    if has_usual_min_count and not train.frequent:
         raise BiLmError(
             f"none of {len(train.counts):,} words occurs {MIN_COUNT} times, so there is nothing "
             "to learn: is the text split into words? --language CODE does it"
@@ -155,7 +168,10 @@ def _write_sentences(
     rules: SpacyRules | None,
     column: int | None,
 ) -> dict[str, TextFigures]:
-    """Writes the sentences of each role into its file, and returns the figures of each role."""
+    """
+    Writes the sentences of each role into its file in the folder, and returns the figures of each
+    role. `rules` and `column` say how the texts are read, as for `write_text`.
+    """
     roles = [role for role in PARTS if role in files or "" in files]
     figures = {role: TextFigures() for role in roles}
     with ExitStack() as stack:
@@ -173,23 +189,23 @@ def _what_is_needed(files: Mapping[str, Sequence[Path]]) -> str:
     """Returns the beginning of an error: the files, and how much text they should have."""
     needed = "text"
     if "" in files:
-        least = BLOCK_LINES * (BLOCKS - 1) + 1
-        needed = f"at least {least} sentences to train, validate and test on"
-    named = list(chain.from_iterable(files.values()))
-    listed = ", ".join(str(file) for file in named[:3])
+        needed = f"at least {_LEAST_TO_SPLIT} sentences to train, validate and test on"
+    all_files = list(chain.from_iterable(files.values()))
+    listed = ", ".join(str(file) for file in all_files[:3])  # enough to recognize them
     return f"{listed}: expected {needed}"
 
 
 def _count_repeated(folder: Path) -> int:
     """Returns the number of sentences of dev.txt that are also in train.txt."""
     with (folder / "dev.txt").open("rb") as dev:
-        dev_lines = Counter(dev)
+        dev_counts = Counter(dev)
+    # train.txt may be large, so only its lines that are also in dev.txt are kept in memory.
     repeated: set[bytes] = set()
     with (folder / "train.txt").open("rb") as train:
         for line in train:
-            if line in dev_lines:
+            if line in dev_counts:
                 repeated.add(line)
-    return sum(dev_lines[line] for line in repeated)
+    return sum(dev_counts[line] for line in repeated)
 
 
 def _assigned_sentences(
@@ -197,7 +213,7 @@ def _assigned_sentences(
 ) -> Iterator[tuple[str, list[str]]]:
     """Yields the role of each sentence, and its words."""
     for role, paths in files.items():
-        if role == "":
+        if role == "":  # one text for all roles
             yield from _split_sentences(paths, rules, column)
         else:
             for line, place in _lines(paths, column):
@@ -209,35 +225,43 @@ def _split_sentences(
     paths: Sequence[Path], rules: SpacyRules | None, column: int | None
 ) -> Iterator[tuple[str, list[str]]]:
     """
-    Divides a text among the roles, in blocks of lines; if it has too few lines, in blocks of
-    sentences. Yields the role of each sentence, and its words.
+    Divides one text among the roles: in blocks of lines, so that all sentences of a line get the
+    same role; if it has too few lines, in blocks of sentences. Yields the role of each sentence,
+    and its words.
     """
     num_lines = sum(1 for _ in _lines(paths, column))
-    # Of every `period` blocks one is for dev and one for test.
-    period = max(BLOCKS, num_lines // BLOCK_LINES // _MAX_BLOCKS)
-    divides_lines = num_lines > BLOCK_LINES * (BLOCKS - 1)
-    count = 0  # of the lines so far; or of the sentences, if those are divided
+    num_blocks = num_lines // BLOCK_LINES
+    period = max(BLOCKS, num_blocks // _MAX_BLOCKS)
+    divides_lines = num_lines >= _LEAST_TO_SPLIT
+    num_before = 0  # how many lines came before; or how many sentences, if these are divided
     for line, place in _lines(paths, column):
         for words in _sentences(line, place, rules):
-            block = count // BLOCK_LINES
-            yield _role_of(block % period, period), words
+            block = num_before // BLOCK_LINES
+            yield _role_of(block, period), words
             if not divides_lines:
-                count += 1
+                num_before += 1
         if divides_lines:
-            count += 1
+            num_before += 1
 
 
 def _role_of(block: int, period: int) -> str:
-    """Returns the role of a block: dev in the middle of each period, test at its end."""
-    if block == period // 2 - 1:
+    """
+    Returns the role of the block with this index: of every `period` blocks, the one in the middle
+    is for dev, the last one is for test, and the others are for train.
+    """
+    block_in_period = block % period
+    if block_in_period == period // 2 - 1:
         return "dev"
-    if block == period - 1:
+    if block_in_period == period - 1:
         return "test"
     return "train"
 
 
 def _lines(paths: Sequence[Path], column: int | None) -> Iterator[tuple[str, str]]:
-    """Yields each line with text in these files, and its place for errors."""
+    """
+    Yields each line with text in these files, and its place for errors. A protein in FASTA, and a
+    sentence in a `column` of a table, come as a line.
+    """
     for path in paths:
         if is_fasta(str(path)):
             yield from _proteins(str(path))
@@ -260,12 +284,16 @@ def _text_lines(file: str, column: int | None) -> Iterator[tuple[str, str]]:
     """Yields each line with text in a file, and its place for errors."""
     for number, line in enumerate(sentence_lines(read_lines(file), file, column), start=1):
         if not line.isspace():
-            place = f"{file}, line {number}"
+            place = sentence_place(file, number, column)
             yield decode(line, place), place
 
 
 def _sentences(line: str, place: str, rules: SpacyRules | None) -> Iterator[list[str]]:
-    """Yields the words of each sentence in a line, in NFC; without rules a line is a sentence."""
+    """
+    Yields the words of each sentence in a line, in NFC. The rules find the sentences and words;
+    without rules the line is a sentence with its words between spaces. Raises `BiLmError`,
+    beginning with `place`, if the rules cannot read the line or a word is a sentence boundary.
+    """
     line = unicodedata.normalize("NFC", line)
     if rules is None:
         sentences = [line.split()]
@@ -284,8 +312,8 @@ def _sentences(line: str, place: str, rules: SpacyRules | None) -> Iterator[list
 
 def text_recipe(train: TextFigures) -> dict[str, str]:
     """
-    Returns the arguments of `bilm.train` and `bilm.adamw` that suit a text, each as an expression
-    of Jsonnet.
+    Returns the arguments of `bilm.train` and `bilm.adamw`, of bilm.libsonnet, that suit a training
+    text, each as an expression of Jsonnet.
     """
     recipe = _recipe(train)
     # The end of a sentence occurs as often as there are sentences, and must be in the vocabulary.
@@ -293,33 +321,36 @@ def text_recipe(train: TextFigures) -> dict[str, str]:
     limits = (
         f"min_count: {{ words: {min_count} }}, max_vocab_size: {{ words: {recipe.vocabulary} }}"
     )
+    # Each row of a batch is a stream of sentences, so there are at least as many sentences as rows.
+    batch_size = min(recipe.batch_size, train.sentences)
     return {
         "sizes": f"bilm.sizes.{recipe.size}",
         "vocabulary": f"{{ {limits} }}",
         "epochs": str(recipe.epochs),
         "negatives": "null" if recipe.negatives is None else str(recipe.negatives),
         "dropout": str(recipe.dropout),
-        "batch_size": str(min(recipe.batch_size, train.sentences)),
+        "batch_size": str(batch_size),
         "rate": str(recipe.rate),
     }
 
 
 def _recipe(train: TextFigures) -> Recipe:
     """
-    Returns the recipe for a text of this size. It has the full softmax if the vocabulary is too
-    small for a sample.
+    Returns the recipe for a training text of this size. Its softmax is the full one if the
+    vocabulary is too small to sample from.
     """
     fitting = [recipe for recipe in RECIPES if train.words <= recipe.words]
-    recipe = fitting[0]  # there is one, because the last recipe is for any size
+    recipe = fitting[0]  # not empty, because the last recipe is for any size
+    # The model takes at most a third of the vocabulary as negatives.
     if recipe.negatives is not None and 3 * recipe.negatives >= len(train.frequent):
         return recipe._replace(negatives=None)
     return recipe
 
 
 def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
-    """Yields lines about the files, their likely mistakes, and the recipe, for the user."""
-    for role, found in figures.items():
-        yield f"{role}.txt: {found.sentences:,} sentences, {found.words:,} words"
+    """Yields lines for the user: about the files, likely mistakes in them, and the recipe."""
+    for role, of_role in figures.items():
+        yield f"{role}.txt: {of_role.sentences:,} sentences, {of_role.words:,} words"
     train = figures["train"]
     dev = figures["dev"]
     if dev.repeated > dev.sentences / 5:

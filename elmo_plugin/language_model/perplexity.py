@@ -53,14 +53,28 @@ def measure_perplexity(
     Measures the perplexity: `exp` of the mean `-log p` over all targets of the text, of each
     direction and of both. The targets are the words of each sentence and one of its boundaries,
     `</S>` forward and `<S>` backward. The padding of AllenNLP's vocabularies cannot occur, so it
-    has no probability, and does not count as a word of the vocabulary. Neither `batch_size` nor the
-    division of the text into files changes the perplexity.
+    has no probability, and does not count as a word of the vocabulary.
 
-    The archive is whatever `BiLm.from_pretrained` takes, the texts are files or patterns. With the
-    state "reset" each sentence is read from the zero state. With "carry" the state is carried from
-    sentence to sentence (backward: from the last to the first) within a block, the fewest sentences
-    with at least `block_words` words. The file `per_sentence` gets a JSON object for each sentence.
-    The softmax is in float32 in any precision.
+    # Parameters
+
+    archive : `str | Mapping[str, str]`
+        Whatever `BiLm.from_pretrained` takes. It must contain a softmax.
+    texts : `Sequence[str]`
+        Files or patterns of files.
+    state : `str`
+        With "reset" each sentence is read from the zero state. With "carry" the state is carried
+        from sentence to sentence (backward: from the last to the first) within a block.
+    block_words : `int`
+        With "carry", a block is the fewest sentences with at least this number of words.
+    batch_size : `int`
+        The number of blocks that are read at a time. Neither this nor the division of the text into
+        files changes the perplexity.
+    per_sentence : `str`, optional
+        The file that gets a JSON object for each sentence.
+    device, precision : `str`
+        How the biLM is computed. The softmax is in float32 in any precision.
+    cache_directory : `str`, optional
+        The cache in which the text is prepared, see `prepare_corpus`.
 
     Returns perplexities, the numbers of sentences, words, targets (of each direction) and unknown
     words, the size of the vocabulary, and how the text was read. Raises `BiLmError` if the archive
@@ -72,7 +86,7 @@ def measure_perplexity(
     model = _load_scoring_model(archive, precision, device)
     corpus = prepare_corpus(shards, cache_directory)
     max_characters = model.bilm.options.char_cnn.max_characters_per_token
-    indexed = IndexedCorpus(corpus.chunks, model.numbers, model.unknown, max_characters)
+    indexed = IndexedCorpus(corpus.chunks, model.vocabulary, model.unknown_number, max_characters)
     layout = StreamLayout(batch_size, UNROLL_STEPS)
     if state == "reset":
         block_words = 1  # so that each block is one sentence
@@ -80,8 +94,8 @@ def measure_perplexity(
     with ExitStack() as stack:
         file = None
         if per_sentence is not None:
-            path = stack.enter_context(atomic_write(per_sentence))
-            file = stack.enter_context(open(path, "w", encoding="utf-8"))
+            temporary = stack.enter_context(atomic_write(per_sentence))
+            file = stack.enter_context(open(temporary, "w", encoding="utf-8"))
         all_scores = score_sentences(model.bilm, model.softmax, indexed, layout, block_words)
         scored = zip(read_words(indexed), all_scores, strict=True)
         bar = progress_bar(
@@ -100,7 +114,7 @@ def measure_perplexity(
         "targets": targets,
         "unknown_tokens": totals.num_unknown,
         "unknown_percent": 100 * totals.num_unknown / corpus.tokens,
-        "vocabulary_size": len(model.numbers),
+        "vocabulary_size": len(model.vocabulary),
         "state": state,
     }
     if state == "carry":
@@ -118,34 +132,34 @@ class _Totals:
     num_unknown: int = 0  # the number of unknown words
 
     def add(self, scores: SentenceScores, is_unknown: np.ndarray) -> None:
-        """Adds a sentence."""
+        """Adds the scores of a sentence, and its number of unknown words."""
         self.forward += float(scores.forward.sum())
         self.backward += float(scores.backward.sum())
         self.num_unknown += int(is_unknown.sum())
 
 
 class ScoringModel(NamedTuple):
-    """A biLM that predicts words, frozen."""
+    """A frozen biLM with the softmax by which it predicts words."""
 
     bilm: BiLm
     softmax: VocabularySoftmax
-    numbers: dict[str, int]  # of the words in the softmax
-    unknown: int  # the number of all other words
+    vocabulary: dict[str, int]  # the number of each word that it predicts, without the padding
+    unknown_number: int  # stands for all other words
 
 
 def _load_scoring_model(
     source: str | Mapping[str, str], precision: str, device: str
 ) -> ScoringModel:
     """
-    Loads a biLM and its softmax. Raises `BiLmError` if the source has none, or if a special word is
-    missing from its vocabulary.
+    Loads a biLM and its softmax, onto a device. Raises `BiLmError` if the source has none, or if
+    the softmax does not predict a special word.
     """
     no_softmax = BiLmError(
         f"{source}: perplexity needs a softmax: name the archive of a training, or what elmo "
         "export made of one"
     )
     if isinstance(source, str) and source in MODELS:
-        raise no_softmax  # no published model has one, so it is not even downloaded
+        raise no_softmax  # none of the published models has one, so it is not even downloaded
     stored = read_checkpoint(source)
     if stored.softmax is None:
         raise no_softmax
@@ -157,30 +171,35 @@ def _load_scoring_model(
             f"the vocabulary of {source} lacks {BEGIN_SENTENCE_TOKEN}, {END_SENTENCE_TOKEN} or a "
             f"word for unknown ones ({' or '.join(UNKNOWN_WORDS)})"
         )
-    numbers, unknown = vocabulary
+    numbers, unknown_number = vocabulary
     if not stored.softmax.has_padding:
-        # The target 0 means that there is no word to predict, so a row of zeros becomes row 0, and
-        # all words move up.
-        weight = F.pad(weight, (0, 0, 1, 0))
+        # Words are numbered from 1, because the target 0 stands for no word. The new row 0 is zero,
+        # and never read.
+        weight = F.pad(weight, (0, 0, 1, 0))  # a row before the first
         bias = F.pad(bias, (1, 0))
         numbers = {word: number + 1 for word, number in numbers.items()}
-        unknown += 1
+        unknown_number += 1
     bilm = BiLm(stored.options, precision=precision, weights=stored.weights).to(device)
-    softmax = VocabularySoftmax(*weight.shape)
+    num_words, dim = weight.shape
+    softmax = VocabularySoftmax(num_words, dim)
     softmax.load_state_dict({"weight": weight, "bias": bias})
     softmax.requires_grad_(False).to(device)
-    return ScoringModel(bilm, softmax, numbers, unknown)
+    return ScoringModel(bilm, softmax, numbers, unknown_number)
 
 
 def sentence_as_json(
     number: int, words: list[str], is_unknown: np.ndarray, scores: SentenceScores
 ) -> dict[str, Any]:
     """
-    Returns `sentence`, its number in the text from 0; `words`; `tokens`, their number; `unknown`,
-    the places from 0 of words that are scored as the unknown word; `forward` and `backward`, the
-    sums of each direction's `-log p` in nats; `perplexity`, of both directions; `forward_nats` and
-    `backward_nats`, the `-log p` of each word and, last, of the boundary: `</S>` forward, `<S>`
-    backward.
+    Returns the object that is written for a sentence:
+
+    - `sentence`: its number in the text, from 0
+    - `words`, and `tokens`, the number of words
+    - `unknown`: the places, from 0, of the words that are scored as the unknown word
+    - `forward` and `backward`: the sum of each direction's `-log p` in nats
+    - `perplexity`: of both directions together
+    - `forward_nats` and `backward_nats`: the `-log p` of each word and, last, of the boundary,
+      `</S>` forward and `<S>` backward
     """
     forward = float(scores.forward.sum())
     backward = float(scores.backward.sum())

@@ -20,7 +20,7 @@ logger = get_logger(__name__)
 
 
 class _Start(NamedTuple):
-    """The time and the step from which speed is measured: the first step is slower than others."""
+    """The time and the step from which the average speed of the training is measured."""
 
     time: float
     step: int
@@ -30,9 +30,9 @@ class _Start(NamedTuple):
 class BiLmProgress(TrainerCallback):
     """
     Logs a line after each epoch, such as "epoch 3 of 6: perplexity 14.2 (best so far), 3 min left",
-    and lines at intervals within long epochs, on the primary process. The latter have the tokens
-    per second since the last line, of one direction, over all processes (which read shares of the
-    same size). The time left is by the average speed since this process began to train.
+    and lines at intervals within long epochs, on the primary process. The lines within epochs have
+    the tokens per second since the line before: the targets of one direction, in all processes. The
+    time left is by the average speed since this process began to train.
 
     # Parameters
 
@@ -51,10 +51,11 @@ class BiLmProgress(TrainerCallback):
         self._begin_line()
 
     def _begin_line(self) -> None:
-        """Begins to measure time and tokens for the next line."""
+        """Begins to measure time and tokens for the next line within an epoch."""
         self._line_started = time.monotonic()
-        # The numbers of tokens in each batch. They are read late, or a GPU would have to wait.
-        self._tokens: list[Tensor] = []
+        # The number of tokens in each batch since then, as tensors: to read a number here would
+        # mean to wait for the GPU at each batch.
+        self._token_counts: list[Tensor] = []
 
     @overrides
     def on_batch(
@@ -75,13 +76,15 @@ class BiLmProgress(TrainerCallback):
         now = time.monotonic()
         step = trainer._total_batches_completed
         if self._started is None:
+            # Measured from the end of the first step, because it is slower than the others.
             self._started = _Start(now, step)
             self._begin_line()
             return
         for batch in batch_inputs:
-            self._tokens.append(torch.count_nonzero(cast(Tensor, batch["forward_targets"])))
+            targets = cast(Tensor, batch["forward_targets"])
+            self._token_counts.append(torch.count_nonzero(targets))
         seconds = now - self._line_started
-        if seconds < self._seconds or seconds == 0:
+        if seconds < self._seconds or seconds == 0:  # a speed needs some time
             return
         log_above_bars(self._line(trainer, epoch, seconds, batch_metrics))
         self._begin_line()
@@ -94,11 +97,12 @@ class BiLmProgress(TrainerCallback):
         batch_metrics: dict[str, Any],
     ) -> str:
         """Returns a line within an epoch, this many seconds after the line before."""
-        step = trainer._total_batches_completed
-        steps_before = step - trainer._batches_in_epoch_completed  # in earlier epochs
+        step = trainer._total_batches_completed  # AllenNLP's batches are steps of the optimizer
+        steps_before_epoch = step - trainer._batches_in_epoch_completed
         epochs_left = trainer._num_epochs - epoch  # with this one
-        num_steps = steps_before + _steps_per_epoch(trainer) * epochs_left
-        tokens = sum(int(count) for count in self._tokens) * trainer._world_size
+        num_steps = steps_before_epoch + _steps_per_epoch(trainer) * epochs_left
+        # The processes read shares of about the same size.
+        tokens = sum(int(count) for count in self._token_counts) * trainer._world_size
         parts = [
             f"epoch {epoch + 1}/{trainer._num_epochs}",
             f"step {step:,}/{num_steps:,} ({step / num_steps:.1%})",
@@ -124,12 +128,10 @@ class BiLmProgress(TrainerCallback):
         self._begin_line()  # the time of the validation is not the training's
         if not is_primary:
             return
-        if "validation_perplexity" in metrics:
-            perplexity = metrics["validation_perplexity"]
-        else:
-            perplexity = metrics.get("training_perplexity", math.nan)
-        line = f"epoch {epoch + 1} of {trainer._num_epochs}: perplexity {perplexity:.1f}"
-        if metrics["best_epoch"] == epoch:
+        line = f"epoch {epoch + 1} of {trainer._num_epochs}: {_figure_of_epoch(metrics)}"
+        # Without validation, AllenNLP takes every epoch for the best one.
+        is_validated = "validation_perplexity" in metrics
+        if is_validated and metrics["best_epoch"] == epoch:
             line += " (best so far)"
         epochs_left = trainer._num_epochs - epoch - 1
         if epochs_left > 0:
@@ -139,23 +141,42 @@ class BiLmProgress(TrainerCallback):
         log_above_bars(line)
 
     def _time_left(self, trainer: GradientDescentTrainer, num_steps: int) -> str:
-        """Describes the time that the rest of `num_steps` takes, validations included."""
+        """
+        Describes the time until `num_steps` steps are done. The average speed includes the
+        validations so far, and so does this time.
+        """
         step = trainer._total_batches_completed
         seconds_per_step = 0.0
         if self._started is not None:
             seconds = time.monotonic() - self._started.time
-            seconds_per_step = seconds / max(step - self._started.step, 1)
-        return describe_seconds(max(num_steps - step, 0) * seconds_per_step)
+            measured_steps = max(step - self._started.step, 1)  # none after a single step
+            seconds_per_step = seconds / measured_steps
+        steps_left = max(num_steps - step, 0)  # epochs differ a little in length
+        return describe_seconds(steps_left * seconds_per_step)
+
+
+def _figure_of_epoch(metrics: dict[str, Any]) -> str:
+    """
+    Returns the perplexity of the validation text; without validation, the training text's, or the
+    loss if negatives were sampled. Another model than a biLM may have none of them.
+    """
+    for name in ("validation_perplexity", "training_perplexity"):
+        if name in metrics:
+            return f"perplexity {metrics[name]:.1f}"
+    if "training_sampled_loss" in metrics:
+        return f"sampled loss {metrics['training_sampled_loss']:.4f}"
+    return f"perplexity {math.nan}"
 
 
 def _steps_per_epoch(trainer: GradientDescentTrainer) -> int:
-    """Returns how often the optimizer steps in an epoch."""
+    """Returns how many steps of the optimizer an epoch has."""
     return math.ceil(len(trainer.data_loader) / trainer._num_gradient_accumulation_steps)
 
 
 def log_above_bars(line: str) -> None:
     """Logs a line above the progress bars of the terminal."""
-    # tqdm's own `external_write_mode` would miss the bars that AllenNLP makes.
+    # All bars that are shown now. tqdm's own `external_write_mode` would miss AllenNLP's bars: they
+    # do not write to standard error themselves, but through a writer that also logs them.
     bars = list(getattr(tqdm, "_instances", ()))
     for bar in bars:
         bar.clear()

@@ -36,6 +36,7 @@ class BiLmTrainer(ResumableTrainer):
     def __init__(
         self, model: Model, optimizer: torch.optim.Optimizer, data_loader: DataLoader, **kwargs: Any
     ) -> None:
+        # Any model and data loader with the methods that this trainer calls will do.
         if not hasattr(model, "stream_state"):
             raise _not_for(model)
         if not hasattr(data_loader, "progress"):
@@ -45,52 +46,67 @@ class BiLmTrainer(ResumableTrainer):
         # training's time.
         keep_freed_memory()
         if self.model.num_negatives is not None:
-            self.data_loader.check_order(self.model.vocab)
+            self.data_loader.check_order(self.model.vocab)  # negatives are drawn by frequency
 
     @overrides
     def _own_state(self) -> dict[str, Any]:
-        """Returns the values of a checkpoint that `ResumableTrainer` does not know."""
+        """
+        Returns the place in the data, the states of the model that are no parameters, and the
+        fingerprints that a training must share to resume this one.
+        """
+        # If a checkpoint is made after the last batch of an epoch, the loader may have finished its
+        # pass already, but the trainer has not yet finished the epoch.
+        finished_passes = self.data_loader.progress()[: self._epochs_completed]
         return {
-            "finished_passes": self.data_loader.progress()[: self._epochs_completed],
+            "finished_passes": finished_passes,
             "streams": move_to_device(self.model.stream_state(), torch.device("cpu")),
             "fingerprint": self.data_loader.fingerprint,
             "validation_text": self._validation_text(),
         }
 
     def _validation_text(self) -> str | None:
-        """Returns the fingerprint of the text by which the best epoch is chosen, if it has one."""
+        """
+        Returns the fingerprint of the validation text, by which the best epoch is chosen; `None`
+        without validation.
+        """
         fingerprint = getattr(self._validation_data_loader, "fingerprint", {})
         return fingerprint.get("text")
 
     @overrides
     def _check_resume(self, own: dict[str, Any]) -> None:
-        """Compares the text and the options in a checkpoint with the ones of this training."""
-        changed = []
-        for name, now in self.data_loader.fingerprint.items():
-            if own["fingerprint"][name] != now:
-                changed.append(name)
+        """
+        Raises `ConfigurationError` if the checkpoint's batches depended on something else than this
+        training's, or if its validation text was another one. A training without validation may go
+        on with one.
+        """
+        before = own["fingerprint"]
+        now = self.data_loader.fingerprint
+        all_names = now | before  # a name may be missing on either side
+        changed = [name for name in all_names if before.get(name) != now.get(name)]
         had_validation = own["validation_text"] is not None
         same_validation = own["validation_text"] == self._validation_text()
-        if not changed and had_validation and not same_validation:
-            changed = ["validation text"]
+        if had_validation and not same_validation:
+            changed.append("validation text")
         if changed:
             names = " and the ".join(changed)
             raise self._refusal(f"the {names} has changed; put it back, or train in a new folder")
 
     @overrides
     def _load_own_state(self, own: dict[str, Any]) -> None:
+        """Restores the states of the model. The place in the data is restored earlier."""
         self.model.load_stream_state(move_to_device(own["streams"], self.cuda_device))
 
     @overrides
-    def _repeat_validation(self, see: Any) -> None:
-        """Does nothing: the validation text is always read in the same order."""
-
-    @overrides
     def _maybe_restore_checkpoint(self) -> None:
+        """
+        Prepares this process for its training: gives it random numbers, and restores the latest
+        checkpoint, if any, up to the place in the data.
+        """
         rank = torch.distributed.get_rank() if self._distributed else 0
         if rank > 0:
-            # Each process draws its own random numbers, for dropout. The first one draws the same
-            # numbers as it would alone.
+            # AllenNLP gives all processes the same seed, but each should have other dropout. The
+            # first one keeps the seed, so that it draws the same numbers as it would alone. A
+            # checkpoint replaces these states by its own.
             seed = (torch.initial_seed() + rank) % 2**32
             random.seed(seed)
             np.random.seed(seed)
@@ -101,6 +117,11 @@ class BiLmTrainer(ResumableTrainer):
             # AllenNLP skips the batches that were done before the stop. The loader yields empty
             # ones in their place, so that no time is lost.
             self.data_loader.resume(self._resumed["finished_passes"], self._epoch.totals["batches"])
+            if isinstance(self._validation_data_loader, BiLmStreamLoader):
+                # The validations of finished epochs are repeated as passes of no batches: the order
+                # of a loader with `shuffle` depends on the number of passes before.
+                finished_passes = [0] * self._start_after_epochs_completed
+                self._validation_data_loader.resume(finished_passes, 0)
 
 
 def _not_for(part: Model | DataLoader) -> ConfigurationError:

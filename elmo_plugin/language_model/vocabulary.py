@@ -25,15 +25,15 @@ from elmo_plugin.language_model.corpus import Corpus
 
 WORDS = "words"  # the namespace of the vocabulary
 _MAKE = "make one with `allennlp build-vocab`"
-_MIN_DIFFERENCE = 0.1  # nats; smaller ones arise if a few words or equally frequent ones change
+_MIN_DIFFERENCE = 0.1  # nats; a few words, or equally frequent ones, may be swapped by chance
 _PADDING_HANDICAP = 20.0  # nats by which padding is less probable than the unknown word
 _LAST_WORD = "!!!MAXTERMID"  # ends the 1 Billion Word Benchmark's vocabulary; it is no word
 
 
 class CountedWords(Instance):
     """
-    Words that are counted already: `Vocabulary.from_instances` takes it for all sentences of a
-    corpus.
+    One instance that stands for all sentences of a corpus: to make a vocabulary, AllenNLP asks each
+    instance to count its words, and here they are counted already.
     """
 
     def __init__(self, corpus: Corpus) -> None:
@@ -47,7 +47,7 @@ class CountedWords(Instance):
 
 
 def vocabulary_fingerprint(vocabulary: Vocabulary) -> str:
-    """Digests the words in their order."""
+    """Returns a digest of a vocabulary's words in the order of their numbers."""
     numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
     words = sorted(numbers, key=numbers.__getitem__)
     return blake2b("\n".join(words).encode(), digest_size=16).hexdigest()
@@ -72,18 +72,22 @@ class BilmTfVocabulary(Vocabulary):
 
     @classmethod
     def from_file(cls, file: str) -> "BilmTfVocabulary":
-        """Reads the file."""
+        """
+        Reads the file. Its words are numbered after AllenNLP's padding and unknown word: these are
+        in each vocabulary already.
+        """
         vocabulary = cls()
-        known: set[str] = set()
+        seen: set[str] = set()
         with as_configuration_error("vocabulary"):
             for number, line in enumerate(read_lines(file), start=1):
                 place = f"{file}, line {number}"
                 text = decode(line, place)
                 words = text.split()
-                if len(words) != 1 or words[0] in known:
+                if len(words) != 1 or words[0] in seen:
                     raise BiLmError(f"{place}: expected a new word, got {' '.join(words)!r:.60}")
                 word = words[0]
-                known.add(word)
+                seen.add(word)
+                # AllenNLP's unknown word stands for the file's.
                 if word not in UNKNOWN_WORDS and word != _LAST_WORD:
                     vocabulary.add_token_to_namespace(word, WORDS)
         return vocabulary
@@ -91,8 +95,8 @@ class BilmTfVocabulary(Vocabulary):
 
 def check_vocabulary(vocabulary: Vocabulary) -> None:
     """
-    Raises `ConfigurationError` if a special word is missing from the vocabulary, or another word is
-    in the place of padding, where it would never be predicted.
+    Raises `ConfigurationError` if a special word is missing from the vocabulary; or if a word has
+    the number 0: it would never be predicted, because the target 0 stands for no word.
     """
     numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
     for word in (vocabulary._oov_token, BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN):
@@ -111,27 +115,30 @@ def check_vocabulary(vocabulary: Vocabulary) -> None:
 def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
     """
     Raises `ConfigurationError` if the words of a vocabulary are not about in the order of
-    descending frequency in the text, on which the sampled softmax relies: it draws words as often
-    as Zipf's law expects.
+    descending frequency in the text, or none of them occurs. The sampled softmax relies on the
+    order: it draws words as often as Zipf's law expects of their ranks.
 
-    The order is measured by the cross-entropy of the words under that law. The order of frequency
-    has the lowest one. The vocabulary's must be nearer to it than to a random order's. If the
-    vocabulary is another text's, it still is, by far.
+    The order is measured by the cross-entropy of the words under that law: the order of frequency
+    has the lowest one. The vocabulary's must be nearer to it than to the one of a random order. The
+    vocabulary of another text passes easily.
     """
     numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
     unknown = numbers[vocabulary._oov_token]
     occurrences = np.zeros(len(numbers))
     for word, count in corpus.counts.items():
         occurrences[numbers.get(word, unknown)] += count
+    # The numbers of the padding and of special words: their places are not by frequency.
     special = [0, unknown, numbers[BEGIN_SENTENCE_TOKEN], numbers[END_SENTENCE_TOKEN]]
-    counts = np.delete(occurrences, special)
+    counts = np.delete(occurrences, special)  # of the other words, in the vocabulary's order
     if not counts.any():
         raise ConfigurationError(
             f"the text has no word of the vocabulary's namespace {WORDS}; {_MAKE}"
         )
     shares = counts / counts.sum()
     ranks = np.arange(1, len(counts) + 1)
-    costs = -np.log(np.log1p(1 / ranks))  # `-log p` of the word of each rank, but for a constant
+    # `-log p` of the word at each rank by Zipf's law, except for a constant.
+    costs = -np.log(np.log1p(1 / ranks))
+    # The mean cost of a running word in three orders.
     in_order_of_frequency = np.sort(shares)[::-1] @ costs
     in_this_order = shares @ costs
     in_random_order = costs.mean()
@@ -148,21 +155,21 @@ class AdaptedSoftmax(NamedTuple):
 
     weight: Tensor  # Shape: (words, dim)
     bias: Tensor  # Shape: (words,)
-    num_new_words: int
+    num_new_words: int  # the words of the other vocabulary that this softmax did not know
 
 
 def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> AdaptedSoftmax:
     """
-    Adapts a softmax to another vocabulary:
+    Returns a softmax for the words of `vocab`, made from one that `known` words have:
 
     - Known words keep their row and bias.
     - New words were unknown until now. So they get the row of the unknown word, and share its
       probability with it in equal parts: the bias of all of them is lower by `log(number of new
       words + 1)`. If all known words are in the new vocabulary, they are as probable as before.
-    - Padding also gets the row of the unknown word, but next to no probability, unless the source
-      has a row for padding.
+    - Padding keeps its row, if it has one. Otherwise it also gets the row of the unknown word, but
+      next to no probability.
 
-    Raises `ConfigurationError` if the source lacks an unknown word.
+    Raises `ConfigurationError` if the known softmax lacks a row for unknown words.
     """
     unknown_names = (vocab._oov_token, *UNKNOWN_WORDS)
     unknown_row = known.unknown_number(unknown_names)
@@ -171,20 +178,23 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> AdaptedSoftmax:
             "model.initial: the softmax of the source has no row for unknown words "
             f"({' or '.join(dict.fromkeys(unknown_names))})"
         )
-    row_of_word = known.numbers()  # in the source
-    # The unknown word and padding may be spelled differently there.
+    row_of_word = known.numbers()  # the row of each word in the known softmax
+    # Unknown words and padding are found by the names that `vocab` has for them.
     del row_of_word[known.words[unknown_row]]
     row_of_word[vocab._oov_token] = unknown_row
-    row_of_word[vocab._padding_token] = 0 if known.has_padding else unknown_row
+    if known.has_padding:
+        row_of_word[vocab._padding_token] = 0
+    else:
+        row_of_word[vocab._padding_token] = unknown_row
     words = []
     for number in range(vocab.get_vocab_size(WORDS)):
         words.append(vocab.get_token_from_index(number, WORDS))
     rows = [row_of_word.get(word, unknown_row) for word in words]
     num_new_words = sum(1 for word in words if word not in row_of_word)
-    weight = known.weight[rows]
+    weight = known.weight[rows]  # a copy, as is the bias
     bias = known.bias[rows]
-    is_unknown = torch.tensor(rows) == unknown_row
-    bias[is_unknown] -= math.log(num_new_words + 1)
+    shares_unknown_row = torch.tensor(rows) == unknown_row
+    bias[shares_unknown_row] -= math.log(num_new_words + 1)
     if not known.has_padding and words[0] == vocab._padding_token:
         bias[0] -= _PADDING_HANDICAP
     return AdaptedSoftmax(weight, bias, num_new_words)
@@ -192,11 +202,11 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> AdaptedSoftmax:
 
 def take_options_from_weights(model: Params, weights_file: str | PathLike) -> None:
     """
-    Replaces `initial`, in the section `model` of an archive's configuration, by the options that
-    are stored with its weights, so that the model can be constructed without the biLM from which
-    its training started.
+    Changes the section `model` of an archive's configuration so that the model can be constructed
+    without the biLM from which its training started: replaces `initial`, the name of that biLM, by
+    the options that are stored with the archive's weights. Without `initial`, nothing is changed.
 
-    Raises `ConfigurationError` if no options are stored with them.
+    Raises `ConfigurationError` if no options are stored with the weights.
     """
     if "initial" not in model:
         return

@@ -1,8 +1,8 @@
 """Windows over text: shuffled sentences in endless rows, for truncated back-propagation.
 
 Each row of a batch is a stream of sentences, one after another, and a window has the next time
-steps of all rows. For example, two rows read "a b", "c" and "d e f" forward, in windows of three
-time steps:
+steps of all rows. A word to be predicted is a target. For example, row 0 reads "a b" and "c", row 1
+reads "d e f", both forward, in windows of three time steps:
 
     row 0, inputs     <S> a   b    | <S> c    …
     row 0, targets    a   b   </S> | c   </S> …
@@ -23,7 +23,7 @@ from elmo_plugin.common.integers import ceil_div
 from elmo_plugin.language_model.chunks import (
     BEGIN_SENTENCE_TYPE,
     END_SENTENCE_TYPE,
-    ChunkFiles,
+    ChunkFile,
     IndexedCorpus,
 )
 from elmo_plugin.language_model.corpus import Corpus
@@ -45,8 +45,8 @@ class StreamLayout(NamedTuple):
     @property
     def own_rows(self) -> slice:
         """
-        The rows of this process among the rows of all. If each process has 2 rows, process 0 has
-        the rows 0 and 1, process 1 the rows 2 and 3.
+        Which of the rows of all processes this process has. If each process has 2 rows, process 0
+        has the rows 0 and 1, and process 1 has the rows 2 and 3.
         """
         first = self.process * self.batch_size
         return slice(first, first + self.batch_size)
@@ -54,8 +54,8 @@ class StreamLayout(NamedTuple):
 
 class Items(NamedTuple):
     """
-    The inputs of one direction's language model, and its predictions after each of them: types of a
-    corpus, 0 for none, in arrays of the same shape.
+    The words that one direction's language model reads, and the word that follows each of them:
+    types of a corpus, 0 for none, in arrays of the same shape.
     """
 
     inputs: np.ndarray
@@ -67,36 +67,40 @@ class Window:
     """The next time steps of all rows of a process, in both directions."""
 
     inputs: np.ndarray  # Shape: (directions, batch, time), the types that are read, 0 for none
-    targets: np.ndarray  # Shape: (directions, batch, time), the types that are predicted
+    targets: np.ndarray  # Shape: (directions, batch, time), the types that follow, 0 for none
     starts_at_zero: bool  # whether the rows begin here, with the state at zero
 
 
 class StreamKey(NamedTuple):
-    """The seed of the random order of sentences."""
+    """Determines the random order of chunks and sentences: the seed of numpy's generators."""
 
     seed: int
     epoch: int
-    reverse: int  # 1 for the backward direction; it has another order
+    reverse: int  # 1 for the backward direction, so that it has another order; 0 for forward
 
 
 def batch_arrays(corpus: IndexedCorpus, window: Window) -> dict[str, np.ndarray]:
     """
-    Returns a window as a batch of the model. It has `character_ids` of the unique inputs, shape
-    (types, max_characters); `forward_types` and `backward_types`, the row among them of the word
-    that is read at each place, and `forward_targets` and `backward_targets`, the vocabulary's
-    numbers of the words that follow, all of shape (batch, time).
+    Returns a window as a batch for the model:
+
+    - `character_ids`, shape (types, max_characters): the distinct words that are read.
+    - `forward_types` and `backward_types`, shape (batch, time): the row in `character_ids` of each
+      word that is read.
+    - `forward_targets` and `backward_targets`, shape (batch, time): the vocabulary's number of the
+      word that follows, 0 for none.
     """
     inputs = window.inputs
-    # The unique words, in the order of their hashes: one place of each, and which of them is read
-    # at each place.
-    _, places, unique_word_at = np.unique(
+    # Distinct by hash, and not by type, because words with the same character ids are one word.
+    # `places` has, for each distinct word, one of its places in the flattened inputs.
+    _, places, row_of_word = np.unique(
         corpus.hashes[inputs], return_index=True, return_inverse=True
     )
-    unique_inputs = inputs.ravel()[places]
-    forward_types, backward_types = unique_word_at.reshape(inputs.shape)
-    forward_targets, backward_targets = corpus.numbers[window.targets]
+    distinct_inputs = inputs.ravel()[places]
+    # Both are taken apart by direction. Shape of each: (batch, time)
+    forward_types, backward_types = row_of_word.reshape(inputs.shape)
+    forward_targets, backward_targets = corpus.vocabulary_numbers[window.targets]
     return {
-        "character_ids": corpus.character_ids[unique_inputs],
+        "character_ids": corpus.character_ids[distinct_inputs],
         "forward_types": forward_types,
         "forward_targets": forward_targets,
         "backward_types": backward_types,
@@ -113,14 +117,16 @@ def training_windows(
     first: int = 0,
 ) -> Iterator[Window]:
     """
-    Yields the windows of both directions, each over its streams, from the window with index `first`
-    on. The state starts at zero every `block_words` words. Otherwise a biLM would only learn to
-    continue from states that thousands of words have led to.
+    Yields the windows of an epoch, from the one with index `first` on. Each direction reads the
+    whole text in an order of its own.
+
+    The state starts at zero about every `block_words` words, at the beginning of a window.
+    Otherwise a biLM would only learn to continue from states that thousands of words have led to.
     """
-    windows_per_block = max(1, block_words // layout.unroll_steps)
+    windows_per_block = max(1, block_words // layout.unroll_steps)  # a block has at least a window
     forward = stream_windows(corpus, layout, StreamKey(seed, epoch, reverse=0), first)
     backward = stream_windows(corpus, layout, StreamKey(seed, epoch, reverse=1), first)
-    # If one direction has more windows than the other, the other one's are empty at the end.
+    # If one direction needs more windows, the other one reads nothing in the last of them.
     empty = np.zeros((layout.batch_size, layout.unroll_steps), dtype=np.int32)
     pairs = zip_longest(forward, backward, fillvalue=Items(empty, empty))
     for index, directions in enumerate(pairs, start=first):
@@ -132,7 +138,10 @@ def training_windows(
 
 
 def count_training_windows(corpus: Corpus, layout: StreamLayout, seed: int, epoch: int) -> int:
-    """Returns the number of windows in an epoch, until all rows of both directions have run out."""
+    """
+    Returns the number of windows in an epoch: as many as the longest row of both directions and of
+    all processes needs. Only the lengths of sentences are read for it.
+    """
     longest = 0  # the number of targets in the longest row
     for reverse in (0, 1):
         for chunk in _assigned_chunks(corpus.chunks, layout.rows, StreamKey(seed, epoch, reverse)):
@@ -144,37 +153,38 @@ def stream_windows(
     corpus: IndexedCorpus, layout: StreamLayout, key: StreamKey, first: int
 ) -> Iterator[Items]:
     """
-    Reads the text once in one direction, its chunks and the sentences of each in a random order
-    that depends on the key. Each row is a stream: when its sentence is over, the next one follows
-    in the same row, and a sentence that does not end in a window continues in the next one. A
-    sentence's first item is never a target, and its last never an input. The windows end when the
-    rows of all processes have run out; then every sentence has been read once. A row that has run
-    out is empty.
+    Yields the windows of one direction over the whole text, from the one with index `first` on;
+    those before it are skipped quickly. Their arrays have the shape (batch, time).
 
-    Yields windows of shape (batch, time). Skips the windows before `first` (quickly).
+    Chunks, and the sentences in each, come in a random order that depends on the key. Each row is a
+    stream: when its sentence is over, the next one follows in the same row, and a sentence that
+    does not end in a window continues in the next one. All processes have the same number of
+    windows: a row that runs out before the longest one is empty from there on.
     """
     steps = layout.unroll_steps
     is_backward = key.reverse == 1
-    # The streams of all rows as columns: how many of them have been yielded or skipped, and the
-    # items after these that this process' rows have read.
+    # A column has one time step of all rows. Those before the next window are done: they were
+    # yielded or skipped.
     columns_done = first * steps
     nothing = np.zeros((layout.batch_size, 0), dtype=np.int32)
-    waiting = Items(nothing, nothing)
+    waiting = Items(nothing, nothing)  # of this process' rows, after these columns
     row_ends = np.zeros(layout.rows, dtype=np.int64)  # how many columns each row has read
     for chunk in _assigned_chunks(corpus.chunks, layout.rows, key):
         row_ends = chunk.ends
         own_ends = row_ends[layout.own_rows]
         if own_ends.max() <= columns_done:
-            continue  # all of the chunk is skipped
+            continue  # all of the chunk is skipped, so its words need not be read
         waiting = _append_chunk(waiting, columns_done, corpus, chunk, layout.own_rows, is_backward)
-        # Only windows that all rows fill can be yielded now; the others may get more items.
+        # Only windows that all own rows fill can be yielded now: the next chunk continues the rows.
         num_windows = max(0, own_ends.min() - columns_done) // steps
-        for number in range(num_windows):
-            yield _columns(waiting, number * steps, steps)
-        ready = num_windows * steps
-        columns_done += ready
-        waiting = Items(waiting.inputs[:, ready:].copy(), waiting.targets[:, ready:].copy())
-    # The last windows, in which some rows have run out, here or in other processes.
+        for index in range(num_windows):
+            yield _columns(waiting, start=index * steps, steps=steps)
+        yielded = num_windows * steps
+        columns_done += yielded
+        # Copies, so that the memory of the columns that were yielded is freed.
+        waiting = Items(waiting.inputs[:, yielded:].copy(), waiting.targets[:, yielded:].copy())
+    # In the last windows some rows have run out. They go on until the longest row of all processes
+    # ends, even if all rows of this process are shorter.
     for start in range(0, row_ends.max() - columns_done, steps):
         yield _columns(waiting, start, steps)
 
@@ -188,14 +198,15 @@ def _append_chunk(
     reverse: bool,
 ) -> Items:
     """
-    Reads the sentences of a process' own rows in a chunk, and returns the items `waiting` in these
-    rows with the new ones after them. `waiting` begins after the `columns_done` of the streams that
-    have been yielded or skipped.
+    Returns the items `waiting` in a process' own rows, followed by the sentences that these rows
+    read in a chunk. `waiting` begins after `columns_done` columns, all yielded or skipped; nothing
+    before it is returned.
     """
-    types, starts = corpus.open(chunk.number)
+    indexed = corpus.open(chunk.chunk_index)
     sentences = np.concatenate(chunk.sentences[own_rows])
-    items = flatten_sentences(types, starts, sentences, reverse)
-    positions = chunk.begins[own_rows] - columns_done  # in `waiting`; negative if items are skipped
+    items = flatten_sentences(indexed.types, indexed.starts, sentences, reverse)
+    # The column of `waiting` at which each row goes on; negative if its next items are skipped.
+    positions = chunk.begins[own_rows] - columns_done
     lengths = chunk.lengths[own_rows]
     return Items(
         append_to_rows(waiting.inputs, positions, items.inputs, lengths),
@@ -204,35 +215,40 @@ def _append_chunk(
 
 
 def _columns(items: Items, start: int, steps: int) -> Items:
-    """Returns `steps` columns of rows from `start` on, with zeros after the end of the rows."""
+    """Returns the columns from `start` on, `steps` of them, filled up with zeros at their end."""
     inputs = items.inputs[:, start : start + steps]
     targets = items.targets[:, start : start + steps]
-    padding = ((0, 0), (0, steps - inputs.shape[1]))  # only columns, and only at their end
+    missing = steps - inputs.shape[1]
+    padding = ((0, 0), (0, missing))  # no rows, and columns only at the end
     return Items(np.pad(inputs, padding), np.pad(targets, padding))
 
 
 class AssignedChunk(NamedTuple):
-    """The sentences of a chunk that each row reads."""
+    """A chunk whose sentences are assigned to the rows of all processes."""
 
-    number: int  # the index of the chunk in the corpus
-    sentences: list[np.ndarray]  # the numbers of each row's sentences, in their order
-    begins: np.ndarray  # Shape: (rows,), the number of targets that each row had before
-    lengths: np.ndarray  # Shape: (rows,), the number of targets that each row gets
+    chunk_index: int  # in the corpus
+    sentences: list[np.ndarray]  # for each row, the indices of its sentences, as it reads them
+    begins: np.ndarray  # Shape: (rows,), how many targets each row has before this chunk
+    lengths: np.ndarray  # Shape: (rows,), how many targets each row gets from this chunk
 
     @property
     def ends(self) -> np.ndarray:
-        """The number of targets that each row has now, shape (rows,)."""
+        """How many targets each row has after this chunk, shape (rows,)."""
         return self.begins + self.lengths
 
 
 def _assigned_chunks(
-    chunks: Sequence[ChunkFiles], num_rows: int, key: StreamKey
+    chunks: Sequence[ChunkFile], num_rows: int, key: StreamKey
 ) -> Iterator[AssignedChunk]:
-    """Yields the chunks in random order, each with the rows of its sentences."""
-    assigned = np.zeros(num_rows, dtype=np.int64)
+    """
+    Yields the chunks in a random order, each with its sentences, also in a random order, assigned
+    to the rows. Of each file only the lengths of sentences are read.
+    """
+    assigned = np.zeros(num_rows, dtype=np.int64)  # how many targets each row has so far
     for index in np.random.default_rng(key).permutation(len(chunks)):
         (starts,) = chunks[index].read("starts")
-        # Not the index itself, because to numpy a key is the same with and without a 0 at its end.
+        # Not the index itself: to numpy, a key with a 0 at its end is the same as without it, and
+        # that is the key of the order of chunks.
         key_of_chunk = (*key, index + 1)
         order = np.random.default_rng(key_of_chunk).permutation(len(starts) - 1)
         num_targets = np.diff(starts) + 1  # of each sentence: its words and a boundary
@@ -240,19 +256,17 @@ def _assigned_chunks(
         sentences = []
         for begin, end in zip(runs.begins, runs.ends, strict=True):
             sentences.append(order[begin:end])
-        chunk = AssignedChunk(
-            number=index, sentences=sentences, begins=assigned, lengths=runs.lengths
-        )
+        chunk = AssignedChunk(index, sentences, begins=assigned, lengths=runs.lengths)
         yield chunk
         assigned = chunk.ends
 
 
 class Runs(NamedTuple):
-    """A run of consecutive sentences for each row; all arrays have the shape (rows,)."""
+    """A run of consecutive sentences for each row. All arrays have the shape (rows,)."""
 
-    begins: np.ndarray  # the first of each row's sentences
-    ends: np.ndarray  # the one after each row's last sentence
-    lengths: np.ndarray  # the number of targets in each row's sentences
+    begins: np.ndarray  # the index of the row's first sentence
+    ends: np.ndarray  # the index after the row's last sentence
+    lengths: np.ndarray  # the number of targets in the row's sentences
 
 
 def assign_sentences(lengths: np.ndarray, assigned: np.ndarray) -> Runs:
@@ -269,32 +283,36 @@ def assign_sentences(lengths: np.ndarray, assigned: np.ndarray) -> Runs:
     num_rows = len(assigned)
     ends = np.concatenate([[0], np.cumsum(lengths)])  # the targets of the first 0, 1, … sentences
     total = assigned.sum() + ends[-1]
-    # How many targets each row lacks, times the number of rows, so that it is an integer.
+    # How many targets each row lacks, times the number of rows, so that it is an integer. It is
+    # negative if the row has more than its share already.
     lacking = total - num_rows * assigned
     order = np.argsort(-lacking, kind="stable")  # the row that lacks most comes first
-    cuts = _cut_between_sentences(ends, lacking[order])
+    cuts = _cut_between_sentences(ends, scaled_sizes=lacking[order])
     # The row that lacks most gets the sentences between the first two cuts, and so on.
     run_begins = np.empty(num_rows, dtype=np.int64)
     run_ends = np.empty(num_rows, dtype=np.int64)
     run_begins[order] = cuts[:-1]
     run_ends[order] = cuts[1:]
-    return Runs(run_begins, run_ends, ends[run_ends] - ends[run_begins])
+    run_lengths = ends[run_ends] - ends[run_begins]
+    return Runs(run_begins, run_ends, run_lengths)
 
 
-def _cut_between_sentences(ends: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def _cut_between_sentences(ends: np.ndarray, scaled_sizes: np.ndarray) -> np.ndarray:
     """
-    Cuts a text into one run of sentences for each of `sizes`, the numbers of targets that the runs
-    should have, all times the number of runs. `ends` are the numbers of targets in the first 0, 1,
-    … sentences of the text. Returns how many sentences come before each cut: the first cut is
-    before all sentences, and the last after all, so that none is left over.
+    Cuts sentences into runs. `ends` are the numbers of targets in the first 0, 1, … sentences, and
+    `scaled_sizes` are the numbers of targets that the runs should have, each times the number of
+    runs.
+
+    Returns how many sentences come before each cut, shape (runs + 1,). The first cut is before all
+    sentences, and the last one after all, so that none is left over.
     """
-    num_runs = len(sizes)
+    num_runs = len(scaled_sizes)
     # The ends of the runs if sentences could be cut. A run of a negative size is empty.
-    places = np.maximum.accumulate(np.cumsum(sizes))
+    scaled_run_ends = np.maximum.accumulate(np.cumsum(scaled_sizes))
     # A sentence comes before a cut if its middle does. Middles may be halves, so both sides of the
     # comparison are doubled.
-    doubled_middles = num_runs * (ends[:-1] + ends[1:])
-    sentences_before = np.searchsorted(doubled_middles, 2 * places, side="right")
+    doubled_scaled_middles = num_runs * (ends[:-1] + ends[1:])
+    sentences_before = np.searchsorted(doubled_scaled_middles, 2 * scaled_run_ends, side="right")
     cuts = np.concatenate([[0], sentences_before])
     cuts[-1] = len(ends) - 1
     return cuts
@@ -304,10 +322,13 @@ def flatten_sentences(
     types: np.ndarray, starts: np.ndarray, sentences: np.ndarray, reverse: bool
 ) -> Items:
     """
-    Returns the items of the given sentences of a text, one sentence after another: the inputs `<S>
-    w_1 ... w_n` with the targets `w_1 ... w_n </S>`, or with `reverse` `</S> w_n ... w_1` with `w_n
-    ... w_1 <S>`. The shape is (words + sentences,), int32. `types` and `starts` are as
-    `IndexedCorpus.open` returns them.
+    Returns the items of the given sentences of a text, one sentence after another. They have the
+    shape (words + sentences,), int32. For each sentence they are
+
+    - forward: the inputs `<S> w_1 ... w_n` with the targets `w_1 ... w_n </S>`
+    - in reverse: the inputs `</S> w_n ... w_1` with the targets `w_n ... w_1 <S>`
+
+    `types` and `starts` are the text, as in `IndexedChunk`.
     """
     first_type = BEGIN_SENTENCE_TYPE
     last_type = END_SENTENCE_TYPE
@@ -331,7 +352,7 @@ def flatten_sentences(
     text_places[item_begins] = 0  # any place that exists: the boundary is written below
     inputs = types[text_places].astype(np.int32)
     inputs[item_begins] = first_type
-    # Each item predicts the input of the next one, and the last one of a sentence its end.
+    # The target of an item is the input of the next one; after the last word, it is the boundary.
     targets = np.empty_like(inputs)
     targets[:-1] = inputs[1:]
     targets[item_ends - 1] = last_type
@@ -351,11 +372,10 @@ def append_to_rows(
     width = max(old_width, (positions + lengths).max())
     longer = np.zeros((len(rows), width), dtype=np.int32)
     longer[:, :old_width] = rows
-    begin = 0  # where the row's items begin in `items`
-    for row, (position, length) in enumerate(zip(positions, lengths, strict=True)):
-        end = begin + length
+    ends = np.cumsum(lengths)  # where each row's items end in `items`
+    for row, (position, length, end) in enumerate(zip(positions, lengths, ends, strict=True)):
         first_column = max(position, 0)
         end_column = max(position + length, 0)
-        longer[row, first_column:end_column] = items[end - (end_column - first_column) : end]
-        begin = end
+        num_kept = end_column - first_column  # the others are left out, at the beginning
+        longer[row, first_column:end_column] = items[end - num_kept : end]
     return longer

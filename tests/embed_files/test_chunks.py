@@ -119,3 +119,10 @@ def test_only_complete_chunks_count_as_done(end: int, tmp_path: Path) -> None:
         has_chunk(tmp_path, Chunk(0, [Record("b", "a.txt, line 1", 2)]))
     path.write_bytes(path.read_bytes()[:end])
     assert not has_chunk(tmp_path, chunk)
+
+
+def test_a_sentence_of_a_table_is_named_by_its_number_and_not_by_a_line(tmp_path: Path) -> None:
+    table = tmp_path / "table.tsv"
+    table.write_bytes(b"the\tO\ncat\tO\n\nsch\xf6n\tO\n")
+    with pytest.raises(BiLmError, match=r"table\.tsv, sentence 2: not UTF-8 text"):
+        list(read_chunks(str(table), 10, blake2b(), column=0, has_proteins=False))

@@ -28,7 +28,7 @@ def distinct_words(lengths: list[list[int]]) -> list[list[Sentence]]:
 
 
 class InMemory:
-    """Stands for a `ChunkFiles`."""
+    """Stands for a `ChunkFile`."""
 
     def __init__(self, content: list[Sentence]) -> None:
         self.tokens, self.sentences = sum(map(len, content)), len(content)
@@ -53,7 +53,7 @@ def in_memory(chunks: Sequence[list[Sentence]], known: int = 1) -> IndexedCorpus
     words = sorted({*chain.from_iterable(chain.from_iterable(chunks))})
     known_words = [word for place, word in enumerate(words) if known == 1 or place % known]
     numbers = {word: number for number, word in enumerate(["<S>", "</S>", *known_words], start=2)}
-    return IndexedCorpus(list(map(InMemory, chunks)), numbers, unknown=1, max_characters=12)
+    return IndexedCorpus(list(map(InMemory, chunks)), numbers, unknown_number=1, max_characters=12)
 
 
 def pairs_of(sentence: Sentence, reverse: bool) -> Pairs:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.characters import word_to_character_ids
-from elmo_plugin.language_model.chunks import ChunkFiles, IndexedCorpus
+from elmo_plugin.language_model.chunks import ChunkFile, IndexedCorpus
 from elmo_plugin.language_model.corpus import prepare
 from tests.conftest import at_most
 
@@ -34,7 +34,7 @@ LINES = st.lists(
 )
 
 
-def prepared(lines: list[str], folder: str | Path, chunk_tokens: int = 1000) -> list[ChunkFiles]:
+def prepared(lines: list[str], folder: str | Path, chunk_tokens: int = 1000) -> list[ChunkFile]:
     path = Path(folder) / "text.txt"
     path.write_text("\n".join(lines), encoding="utf-8", newline="")
     return prepare(str(path), Path(folder) / "corpora", chunk_tokens)
@@ -69,7 +69,10 @@ def test_the_chunks_together_give_the_text_and_its_words(
     for one, (_, starts) in zip(files[:-1], read[1:], strict=True):
         assert one.tokens + starts[1] > chunk_tokens  # no chunk ends before it must
     assert corpus.words == ["", "<S>", "</S>", *dict.fromkeys(chain.from_iterable(text))]
-    assert corpus.numbers.tolist() == [0, *(numbers.get(word, 1) or 1 for word in corpus.words[1:])]
+    assert corpus.vocabulary_numbers.tolist() == [
+        0,
+        *(numbers.get(word, 1) or 1 for word in corpus.words[1:]),
+    ]
     assert not corpus.character_ids[0].any()
     for word, ids in zip(corpus.words[1:], corpus.character_ids[1:], strict=True):
         np.testing.assert_array_equal(ids, word_to_character_ids(word, max_characters))

@@ -34,7 +34,7 @@ def test_a_block_is_the_fewest_sentences_with_enough_words(lengths: list[list[in
     corpus = in_memory(distinct_words(lengths))
     blocks = []
     for group in block_groups(corpus, num_rows=2, block_words=5):
-        in_whole_text = (group.boundaries + group.text.first).tolist()
+        in_whole_text = (group.boundaries + group.text.first_sentence).tolist()
         blocks += pairwise(in_whole_text)
     assert blocks == [(0, 2), (2, 3), (3, 5)]  # the last one is shorter
 
@@ -87,7 +87,7 @@ def _plain_direction(
             vectors = bilm.token_encoder(ids[0]).double()
             layers, state = run_direction(lm, vectors, [1] * len(vectors), state, "reference")
             logits = layers[-1] @ weight.t() + bias
-            numbers = [text.numbers[text.words.index(word)] for word in words[1:]]
+            numbers = [text.vocabulary_numbers[text.words.index(word)] for word in words[1:]]
             nats = [
                 -math.log(math.exp(row[number]) / math.fsum(map(math.exp, row[1:])))
                 for row, number in zip(logits.tolist(), numbers, strict=True)

@@ -149,6 +149,13 @@ def test_a_resumed_loader_yields_the_remaining_batches(
     assert resumed.progress() == progress == list(map(len, passes))
 
 
+def test_passes_may_be_counted_without_their_batches(long_text: Path) -> None:
+    expected = [_batches(loader) for loader in [_loader(long_text)] for _ in range(3)]
+    resumed = _loader(long_text)
+    resumed.resume([0, 0], 0)
+    assert [_batches(resumed) for _ in range(3)] == [[], [], expected[2]]
+
+
 def test_the_fingerprint_depends_only_on_what_changes_the_streams(
     text: Path, long_text: Path
 ) -> None:
@@ -157,6 +164,12 @@ def test_the_fingerprint_depends_only_on_what_changes_the_streams(
     others = [{"seed": 1}, {"batch_size": 3}, {"unroll_steps": 4}]
     assert known not in [_loader(long_text, **options).fingerprint for options in others]
     assert _loader(text).fingerprint != known
+    assert _loader(long_text, block_words=9).fingerprint == known
+    blocks = [
+        _loader(long_text, shuffle=False, block_words=block_words).fingerprint
+        for block_words in (9, 10)
+    ]
+    assert known not in blocks and blocks[0] != blocks[1]
     loader = _loader(long_text)
     words = reversed(loader._vocab.get_token_to_index_vocabulary("words"))
     loader.index_with(Vocabulary(tokens_to_add={"words": list(words)}))

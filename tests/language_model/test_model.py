@@ -5,6 +5,7 @@ import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.language_model import model as model_module
 from tests.language_model.small_models import (
     evaluate,
     gradients_of,
@@ -46,6 +47,27 @@ def test_a_short_last_batch_weighs_as_much_as_half_a_batch(
         loss = model.train(is_training)(**batch)["loss"].item()
         nats = math.log(model.get_metrics(reset=True)["perplexity"])
         assert loss == pytest.approx(nats * weight, rel=1e-5)
+
+
+def test_a_last_target_that_only_one_of_two_processes_has_counts_once(
+    bilm_config: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, vocab = make_model(bilm_config, num_negatives=None, dropout=0.0)
+    model.eval()
+    batch = random_batch(vocab)
+    for direction in ("forward", "backward"):
+        batch[f"{direction}_targets"][1:] = 0
+        batch[f"{direction}_targets"][:, 1:] = 0
+    alone = model(**batch)["loss"].item()
+    # The other process has no target, so the sums over both are this process's.
+    monkeypatch.setattr(model_module, "is_distributed", lambda: True)
+    monkeypatch.setattr(model_module, "dist_reduce_sum", lambda counts: counts)
+    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
+    of_this = model(**batch)["loss"].item()
+    for direction in ("forward", "backward"):
+        batch[f"{direction}_targets"][:] = 0
+    of_the_other = model(**batch)["loss"].item()
+    assert (of_this + of_the_other) / 2 == pytest.approx(alone)
 
 
 def test_the_carried_state_has_no_gradient(bilm_config: dict[str, Any]) -> None:

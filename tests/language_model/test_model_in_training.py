@@ -97,6 +97,21 @@ def test_another_process_continues_from_the_saved_stream_state(
     assert results[0] == results[1]
 
 
+def test_negatives_are_drawn_from_the_seed_again_after_a_move_to_another_kind_of_device(
+    bilm_config: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    model, vocab = make_model(bilm_config)
+    batch = random_batch(vocab)
+    model(**batch)
+    state = model.stream_state()
+    state["sampler"] = torch.zeros(16, dtype=torch.uint8)  # as a GPU's generator has it
+    other, _ = make_model(bilm_config)
+    other.load_stream_state(state)
+    assert "another kind of device" in caplog.text
+    assert other.stream_state()["trained_batches"] == 1
+    assert torch.isfinite(other(**batch)["loss"])
+
+
 @pytest.mark.parametrize("source", ["archive", "exported"])
 def test_training_starts_from_another_bilm_and_its_softmax(source: str, tmp_path: Path) -> None:
     initial = str(write_training(tmp_path / "run", random_bilm()))

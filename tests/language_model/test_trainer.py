@@ -129,7 +129,7 @@ def test_models_and_loaders_of_other_kinds_are_refused(tmp_path: Path) -> None:
         BiLmTrainer(StatefulModel(), optimizer, [], serialization_dir=str(tmp_path))
 
 
-@pytest.mark.parametrize("part", ["text", "vocabulary"])
+@pytest.mark.parametrize("part", ["text", "vocabulary", "order"])
 def test_changed_data_or_number_of_processes_is_refused(part: str, tmp_path: Path) -> None:
     make_trainer(tmp_path, num_epochs=1).train()
     trainer = make_trainer(tmp_path)
@@ -141,6 +141,16 @@ def test_changed_data_or_number_of_processes_is_refused(part: str, tmp_path: Pat
         trainer.train()
     with pytest.raises(ConfigurationError, match=r"made by 1 process\(es\), and now there are 2"):
         make_trainer(tmp_path, world_size=2).train()
+
+
+def test_an_option_that_a_checkpoint_depends_on_and_that_was_removed_is_named(
+    tmp_path: Path,
+) -> None:
+    trainer = make_trainer(tmp_path, num_epochs=1)
+    trainer.data_loader.fingerprint["order"] = "blocks of 9 words"
+    trainer.train()
+    with pytest.raises(ConfigurationError, match="the order has changed"):
+        make_trainer(tmp_path).train()
 
 
 def test_a_checkpoint_of_the_plain_trainer_is_accepted_with_a_warning(
@@ -160,6 +170,18 @@ def test_training_continues_in_a_moved_folder(tmp_path: Path) -> None:
     assert exit_code(train_and_exit_at, 60, tmp_path / "before", {"patience": 2}) == KILLED
     (tmp_path / "before").rename(tmp_path / "after")
     assert result(tmp_path / "after", {"patience": 2}) == expected
+
+
+def test_a_validation_in_another_order_in_each_epoch_continues_in_its_order(
+    tmp_path: Path,
+) -> None:
+    def options() -> dict[str, Any]:
+        return {"validation_data_loader": PlaceKeepingLoader(2)}
+
+    expected = result(tmp_path / "whole", options())
+    assert exit_code(train_and_exit_at, 60, tmp_path / "killed", options()) == KILLED
+    assert (tmp_path / "killed" / "metrics_epoch_0.json").exists()
+    assert result(tmp_path / "killed", options()) == expected
 
 
 @pytest.mark.cuda

@@ -41,7 +41,9 @@ def test_a_batch_contains_each_word_once_per_direction() -> None:
     assert sorted(order) == [0, 1, 2, 3, 4, 5, 7]
     for name, (inputs, targets) in {"forward": forward, "backward": backward}.items():
         assert order[batch[f"{name}_types"]].tolist() == inputs
-        assert batch[f"{name}_targets"].tolist() == text.numbers[np.array(targets)].tolist()
+        assert (
+            batch[f"{name}_targets"].tolist() == text.vocabulary_numbers[np.array(targets)].tolist()
+        )
 
 
 def _sentences(row: Pairs, reverse: bool) -> list[Pairs]:

@@ -102,6 +102,15 @@ def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None)
     yield from chain(first, lines)
 
 
+def sentence_place(name: str, number: int, column: int | None = None) -> str:
+    """
+    Returns, for errors, the place of the sentence that `sentence_lines` yields with this number,
+    from 1: its line; or in a table, because it has several lines, the sentence itself.
+    """
+    unit = "line" if column is None else "sentence"
+    return f"{name}, {unit} {number}"
+
+
 def _advice_for(kind: str) -> str:
     """Returns how users may go on with a file that `kind_of_data` takes for this kind of data."""
     for part, way in _WAYS_TO_READ.items():
