@@ -172,7 +172,7 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
     """
     options = inspect.signature(EVALUATE).bind(*args, **kwargs).arguments
     data = _data_of_evaluation(options["input_file"])
-    inputs = [*_texts(data), options["archive_file"], options.get("weights_file")]
+    inputs = [*_paths_in(data), options["archive_file"], options.get("weights_file")]
     _check_outputs(_outputs_of_evaluation(options, data), inputs)
     try:
         return EVALUATE(*args, **kwargs)
@@ -197,16 +197,16 @@ def _data_of_evaluation(input_file: str) -> list[Any]:
     return data
 
 
-def _texts(data: Any) -> Iterator[str]:
-    """Yields the texts in a value of JSON, at any depth. Any of them may be a path."""
+def _paths_in(data: Any) -> Iterator[str]:
+    """Yields every text in a value of JSON, at any depth, because any of them may be a path."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, list):
         for item in data:
-            yield from _texts(item)
+            yield from _paths_in(item)
     elif isinstance(data, dict):
         for item in data.values():
-            yield from _texts(item)
+            yield from _paths_in(item)
 
 
 def _outputs_of_evaluation(options: Mapping[str, Any], data: list[Any]) -> list[str]:
@@ -223,7 +223,7 @@ def _outputs_of_evaluation(options: Mapping[str, Any], data: list[Any]) -> list[
         if not given:
             continue
         if options.get("auto_names") in (kind, "ALL"):
-            for file in _texts(data):
+            for file in _paths_in(data):
                 path = Path(file)
                 outputs.append(str(path.parent / f"{path.stem}{suffix}"))
         else:

@@ -101,7 +101,7 @@ def check_encoding(
     check_choice("output", output, OUTPUTS)
     if not callable(tokenizer):
         check_choice("tokenizer", tokenizer, TOKENIZERS)
-    check_at_least("batch_size", batch_size)
+    check_at_least("batch_size", batch_size, least=1)
 
 
 def is_single_text(texts: Any) -> bool:

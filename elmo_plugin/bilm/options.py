@@ -64,10 +64,10 @@ class CharCnnOptions:
 
     def __post_init__(self) -> None:
         slots = self.max_characters_per_token
-        check_at_least("char_cnn.max_characters_per_token", slots, 3, MAX_CHARACTERS)
+        check_at_least("char_cnn.max_characters_per_token", slots, least=3, most=MAX_CHARACTERS)
         check_cnn("char_cnn", self.filters, slots, self.activation)
-        check_at_least("char_cnn.embedding.dim", self.embedding_dim, 1, MAX_DIMENSION)
-        check_at_least("char_cnn.n_highway", self.n_highway, 0, MAX_LAYERS)
+        check_at_least("char_cnn.embedding.dim", self.embedding_dim, least=1, most=MAX_DIMENSION)
+        check_at_least("char_cnn.n_highway", self.n_highway, least=0, most=MAX_LAYERS)
 
     @property
     def n_filters(self) -> int:
@@ -95,12 +95,14 @@ class LexiconCnnOptions:
 
     def __post_init__(self) -> None:
         # Errors name the options as the configurations of ELMoForManyLangs do.
-        check_at_least("max_characters_per_token", self.max_characters_per_word, 3, MAX_CHARACTERS)
+        check_at_least(
+            "max_characters_per_token", self.max_characters_per_word, least=3, most=MAX_CHARACTERS
+        )
         if self.words:
-            check_at_least("word_dim", self.word_dim, 1, MAX_DIMENSION)
+            check_at_least("word_dim", self.word_dim, least=1, most=MAX_DIMENSION)
         if self.characters:
-            check_at_least("char_dim", self.character_dim, 1, MAX_DIMENSION)
-            check_at_least("n_highway", self.n_highway, 0, MAX_LAYERS)
+            check_at_least("char_dim", self.character_dim, least=1, most=MAX_DIMENSION)
+            check_at_least("n_highway", self.n_highway, least=0, most=MAX_LAYERS)
             check_cnn("token_embedder", self.filters, self.max_characters_per_word, self.activation)
         elif not self.words:
             raise BiLmError("a token encoder needs characters or words, but it has none")
@@ -157,9 +159,9 @@ class LstmOptions:
     proj_clip: float | None = 3.0
 
     def __post_init__(self) -> None:
-        check_at_least("lstm.projection_dim", self.projection_dim, 1, MAX_DIMENSION)
-        check_at_least("lstm.dim", self.dim, 1, MAX_DIMENSION)
-        check_at_least("lstm.n_layers", self.n_layers, 1, MAX_LAYERS)
+        check_at_least("lstm.projection_dim", self.projection_dim, least=1, most=MAX_DIMENSION)
+        check_at_least("lstm.dim", self.dim, least=1, most=MAX_DIMENSION)
+        check_at_least("lstm.n_layers", self.n_layers, least=1, most=MAX_LAYERS)
         _check_boolean("lstm.use_skip_connections", self.use_skip_connections)
         for name in ("cell_clip", "proj_clip"):
             bound = getattr(self, name)
@@ -300,8 +302,8 @@ def check_cnn(name: str, filters: Sequence[tuple[int, int]], slots: int, activat
     if not filters:
         raise BiLmError(f"{name}.filters: expected pairs of positive [width, number], got none")
     for width, number in filters:
-        check_at_least(f"a width in {name}.filters", width, 1, MAX_CHARACTERS)
-        check_at_least(f"a number in {name}.filters", number, 1, MAX_DIMENSION)
+        check_at_least(f"a width in {name}.filters", width, least=1, most=MAX_CHARACTERS)
+        check_at_least(f"a number in {name}.filters", number, least=1, most=MAX_DIMENSION)
         if width > slots:
             raise BiLmError(f"{name}.filters has a width beyond the {slots} character slots")
     check_choice(f"{name}.activation", activation, ACTIVATIONS)

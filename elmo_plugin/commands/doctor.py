@@ -44,20 +44,21 @@ def run(args: argparse.Namespace) -> None:
     for package in ("elmo_plugin", "torch", "numpy", "allennlp"):
         show(f"{package} {installed(package) or 'missing'}")
     missing_for_allennlp = missing("allennlp")
-    # AllenNLP itself is not in the extra of its name, because it asks for older versions of others.
+    # The extra "allennlp" is without AllenNLP itself, which requires older versions of packages.
     if not installed("allennlp"):
         missing_for_allennlp.append("allennlp")
-    need_allennlp = [command.name for command in COMMANDS.values() if command.needs_allennlp]
-    needed = {
+    commands_of_allennlp = [command.name for command in COMMANDS.values() if command.needs_allennlp]
+    commands_of_allennlp.append("new --data")  # without this option, `new` needs no AllenNLP
+    remedies = {
         "every command": Remedy(missing(extra=""), ["pip install elmo_plugin"]),
-        " ".join([*need_allennlp, "new --data"]): Remedy(missing_for_allennlp, INSTALL_ALLENNLP),
+        " ".join(commands_of_allennlp): Remedy(missing_for_allennlp, INSTALL_ALLENNLP),
         "demo": Remedy(missing("demo"), ["pip install 'elmo_plugin[demo]'"]),
     }
-    for about, remedy in needed.items():
+    for about, remedy in remedies.items():
         _show_remedy(about, remedy)
     for extra, about in OPTIONAL.items():
         _show_remedy(about, Remedy(missing(extra), [f"pip install 'elmo_plugin[{extra}]'"]))
-    if any(remedy.packages for remedy in needed.values()):
+    if any(remedy.packages for remedy in remedies.values()):
         sys.exit(1)
     show()
     show("every command can run")

@@ -37,7 +37,7 @@ def check_choice(
 def check_at_least(
     name: str,
     value: Any,
-    least: int = 1,
+    least: int,
     most: float = math.inf,
     error: type[Exception] = BiLmError,
 ) -> None:

@@ -239,6 +239,7 @@ def _start_worker(settings: EmbedSettings, free_devices: "SimpleQueue[str]") -> 
     global _get_embedder
     torch.set_num_threads(settings.threads)
     device = free_devices.get()
+    # A function without arguments: its first call makes the embedder, later ones return it again.
     _get_embedder = cache(partial(Embedder, settings, device))
 
 

@@ -267,7 +267,7 @@ def _devices(workers: int | None, devices: Sequence[str]) -> list[str]:
     turn. Raises `BiLmError` if a GPU is missing.
     """
     if workers is not None:
-        check_at_least("workers", workers, most=MAX_PROCESSES)
+        check_at_least("workers", workers, least=1, most=MAX_PROCESSES)
     names = [str(get_device(device)) for device in devices]
     num_workers = workers or len(names)
     return list(islice(cycle(names), num_workers))

@@ -111,10 +111,10 @@ def check_settings(settings: EmbedSettings, output_format: str) -> None:
     for name, values in choices.items():
         check_choice(name, getattr(settings, name), values)
     for name in ("batch_size", "max_batch_tokens", "max_words"):
-        check_at_least(name, getattr(settings, name))
-    check_at_least("threads", settings.threads, most=MAX_PROCESSES)
+        check_at_least(name, getattr(settings, name), least=1)
+    check_at_least("threads", settings.threads, least=1, most=MAX_PROCESSES)
     if settings.gzip is not None:
-        check_at_least("gzip", settings.gzip, most=9)
+        check_at_least("gzip", settings.gzip, least=1, most=9)
     if output_format != "hdf5" and (settings.gzip is not None or settings.keys == "sentence"):
         raise BiLmError(f"{output_format} does not support compression or sentence keys: use hdf5")
     if settings.placement is not None and settings.layers != "mix":

@@ -103,7 +103,7 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         cache: RegisteredCache = None,
         serialization_dir: str | PathLike[str] | None = None,
     ) -> None:
-        check_at_least("max_batch_tokens", max_batch_tokens, error=ConfigurationError)
+        check_at_least("max_batch_tokens", max_batch_tokens, least=1, error=ConfigurationError)
         if input is None and output is None:
             raise ConfigurationError("elmo: expected a placement: input, output or both")
         with as_configuration_error():

@@ -95,8 +95,9 @@ class CharacterCnn(TokenEmbedder):
         maxima, word_of_row = convolve_by_length(padded, self._embed, filters)
         features = self.activation(maxima)[word_of_row.argsort()]  # in the order of `words` again
         has_characters = (words != 0).any(dim=1, keepdim=True)
-        # Shape: (tokens, output_dim)
-        vectors = nn.functional.embedding(word_of_token, weight=features * has_characters)
+        features = features * has_characters
+        # `features[word_of_token]`, with a faster gradient. Shape: (tokens, output_dim)
+        vectors = nn.functional.embedding(word_of_token, weight=features)
         return vectors.view(*token_characters.shape[:-1], self._output_dim)
 
     def _embed(self, words: Tensor) -> Tensor:

@@ -218,7 +218,7 @@ class HighwayLstm(SizedEncoder):
         self, input_size: int, hidden_size: int, num_layers: int, *, recurrent_dropout: float = 0.0
     ) -> None:
         super().__init__(input_size, hidden_size, is_bidirectional=False)
-        check_at_least("highway_lstm: num_layers", num_layers, error=ConfigurationError)
+        check_at_least("highway_lstm: num_layers", num_layers, least=1, error=ConfigurationError)
         self.layers = nn.ModuleList()
         layer_input_size = input_size
         for _ in range(num_layers):

@@ -16,7 +16,7 @@ from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.task_importer import TaskImporter
 
-_MOST_LABELS = 12  # that are listed
+_MAX_LISTED = 12
 _SEED = 13370  # of the split, so that the same files are split alike
 
 
@@ -171,8 +171,8 @@ def _describe_new_labels(
 
 def list_counts(counts: Counter[str]) -> str:
     """Returns the most frequent names, each with its number."""
-    listed = [f"{name} ({count:,})" for name, count in counts.most_common(_MOST_LABELS)]
-    if len(counts) > _MOST_LABELS:
+    listed = [f"{name} ({count:,})" for name, count in counts.most_common(_MAX_LISTED)]
+    if len(counts) > _MAX_LISTED:
         listed.append("…")
     return ", ".join(listed)
 

@@ -207,12 +207,17 @@ def _block_rows(group: BlockGroup, num_rows: int, width: int, reverse: bool) -> 
     sentence_of_target = np.repeat(text.first_sentence + sentences, targets_in_sentence)
     lengths = np.zeros(num_rows, dtype=np.int64)
     lengths[: len(blocks)] = _count_targets(text.starts, group.boundaries)
-    empty = np.zeros((num_rows, width), dtype=np.int32)
+    empty_rows = np.zeros((num_rows, width), dtype=np.int32)
     first_columns = np.zeros_like(lengths)
+
+    def in_rows(values: np.ndarray) -> np.ndarray:
+        """Returns the values of each block in its row, from the first column on."""
+        return append_to_rows(empty_rows, first_columns, values, lengths)
+
     return BlockRows(
-        inputs=append_to_rows(empty, first_columns, items.inputs, lengths),
-        targets=append_to_rows(empty, first_columns, items.targets, lengths),
-        sentences=append_to_rows(empty, first_columns, sentence_of_target, lengths),
+        inputs=in_rows(items.inputs),
+        targets=in_rows(items.targets),
+        sentences=in_rows(sentence_of_target),
     )
 
 

@@ -50,7 +50,7 @@ class BiLmTextReader(DatasetReader):
 
 def _check_option(option: str, value: int, least: int = 1) -> None:
     """Raises `ConfigurationError`, naming the option, if its value is too small."""
-    check_at_least(f"bilm_stream: {option}", value, least, error=ConfigurationError)
+    check_at_least(f"bilm_stream: {option}", value, least=least, error=ConfigurationError)
 
 
 @DataLoader.register("bilm_stream")

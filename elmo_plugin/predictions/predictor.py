@@ -182,7 +182,7 @@ class TextPredictor:
         or if the model carries a state from batch to batch. Raises `BiLmError`, beginning with the
         place of the input, if an input cannot be used.
         """
-        check_at_least("batch_size", batch_size)
+        check_at_least("batch_size", batch_size, least=1)
         remaining = iter(inputs)
         if batch_size == 1 or self.is_stateful:  # in the order of the inputs
             while batch := list(islice(remaining, batch_size)):

@@ -61,7 +61,9 @@ class TaskPredictor(Predictor):
         self._max_words = self.default_max_words
         if max_words is not None:
             self._max_words = max_words
-        check_at_least(f"{self.name}: max_words", self._max_words, error=ConfigurationError)
+        check_at_least(
+            f"{self.name}: max_words", self._max_words, least=1, error=ConfigurationError
+        )
         # Keeping vectors in memory only pays off over the epochs of a training.
         for module in model.modules():
             if isinstance(module, ElmoRepresentations) and isinstance(module.cache, MemoryCache):

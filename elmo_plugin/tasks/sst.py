@@ -88,9 +88,10 @@ def _check_label(label: str, num_phrases: int, location: str) -> None:
     """
     if label in ("0", "1", "2", "3", "4"):
         return
-    is_word_of_text = num_phrases == 1 and label[:1].isalpha()
-    if not is_word_of_text:
-        raise ConfigurationError(f"{location}: a label is a number from 0 to 4, not {label!r}")
+    has_no_phrases = num_phrases == 1
+    if has_no_phrases and label[:1].isalpha():
+        return
+    raise ConfigurationError(f"{location}: a label is a number from 0 to 4, not {label!r}")
 
 
 def _depth(tree: str) -> int:
@@ -154,7 +155,7 @@ class SstTreesReader(LabeledTextsReader):
         super().__init__(token_indexers, **kwargs)
         if min_phrase_length is not None:
             check_at_least(
-                "sst_trees: min_phrase_length", min_phrase_length, error=ConfigurationError
+                "sst_trees: min_phrase_length", min_phrase_length, least=1, error=ConfigurationError
             )
         self._is_binary = binary
         self._labels: Sequence[str | None]

@@ -348,11 +348,11 @@ class ResumableTrainer(GradientDescentTrainer):
             return self._continue_epoch(epoch, self._resumed)
         self._epoch_starts.append(random_states(self.cuda_device))
         metrics = super()._train_epoch(epoch)
-        # If another trainer made the checkpoint, AllenNLP goes through the epochs before it without
-        # training, and so without losses to complete.
+        # If another trainer made the checkpoint, AllenNLP calls this for earlier epochs as well,
+        # and trains on none of their batches: they have no losses.
         is_skipped = epoch < self._start_after_epochs_completed
         if not is_skipped:
-            self._complete_metrics(metrics)
+            self._set_losses_of_whole_epoch(metrics)
         return metrics
 
     def _continue_epoch(self, epoch: int, checkpoint: dict[str, Any]) -> dict[str, float]:
@@ -378,7 +378,7 @@ class ResumableTrainer(GradientDescentTrainer):
         if was_finished:
             self._repeat_validation(see)
         else:
-            self._complete_metrics(metrics)
+            self._set_losses_of_whole_epoch(metrics)
         return metrics
 
     def _restore_start(self, epoch: int, checkpoint: dict[str, Any]) -> None:
@@ -393,7 +393,7 @@ class ResumableTrainer(GradientDescentTrainer):
         set_random_states(states, self.cuda_device)
         self._epoch_starts.append(random_states(self.cuda_device))
 
-    def _complete_metrics(self, metrics: dict[str, Any]) -> None:
+    def _set_losses_of_whole_epoch(self, metrics: dict[str, Any]) -> None:
         """
         Sets the losses of the whole epoch in its metrics: AllenNLP's count only the batches since
         the resume.

@@ -135,7 +135,7 @@ class ElmoEmbedder:
         self, sentences: Iterable[Sequence[Word]], batch_size: int = 64
     ) -> Iterator[np.ndarray]:
         """Yields the vectors of each sentence, with one batch in memory."""
-        check_at_least("batch_size", batch_size)
+        check_at_least("batch_size", batch_size, least=1)
         batch = []
         for sentence in sentences:
             batch.append(sentence)

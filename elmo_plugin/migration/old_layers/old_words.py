@@ -27,7 +27,7 @@ class OldWords(Tokenizer):
 
     splitter : `str`
         "simple", "just_spaces", "letters_digits" or "bert-basic".
-    start_tokens, end_tokens : `list[str]`, optional (default = `()`)
+    start_tokens, end_tokens : `list[str]`, optional (default = `[]`)
         Added to each text.
     do_lower_case : `bool`, optional (default = `True`)
         Of "bert-basic".
@@ -38,6 +38,7 @@ class OldWords(Tokenizer):
     def __init__(
         self,
         splitter: str,
+        # AllenNLP makes no tuples of a configuration's lists, and nothing changes these.
         start_tokens: list[str] = [],  # noqa: B006
         end_tokens: list[str] = [],  # noqa: B006
         do_lower_case: bool = True,

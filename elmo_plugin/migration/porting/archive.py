@@ -110,16 +110,17 @@ def _is_of_dropin(tensors: Any) -> bool:
 
 def _use_stored_files(config: Config, folder: Path) -> dict[str, str]:
     """
-    Makes a configuration name the files that AllenNLP 0.x stored in the archive. Returns the files
-    that it named before, by their copies.
+    Replaces the files in a configuration by the copies of them that AllenNLP 0.x stored in the
+    archive. Returns the file that each copy was made of.
     """
     sources: dict[str, str] = {}
     if not (folder / _STORED_FILES).exists():
         return sources
+    # A key is the place of an option, such as "model.elmo.weight_file", and its copy's name.
     for key in read_json_object(folder / _STORED_FILES, f"its {_STORED_FILES}"):
-        *parents, last = key.split(".")
         if "\0" in key:
-            continue  # no file has such a name
+            continue  # no file has such a name, and `resolve` would fail
+        *parents, last = key.split(".")
         part = _object_at(config, parents)
         copy = folder / _STORED_FOLDER / key
         is_inside = copy.resolve().is_relative_to(folder.resolve())

@@ -43,13 +43,18 @@ def _write_default(porting: Porting, default: Config, place: str, part: Config) 
 
 
 def _write_label_encoding(porting: Porting) -> None:
-    """Makes a `crf_tagger` report the F1 of spans that AllenNLP 0.5 always reported."""
+    """
+    Makes a `crf_tagger` report the F1 of spans, as AllenNLP 0.5 always did, if its training chooses
+    the best epoch by it.
+    """
     model = porting.get("model")
     if porting.version != "0" or type_of(model) != "crf_tagger":
         return
     if "label_encoding" in model or "calculate_span_f1" in model:
         return
-    if "f1-measure" not in str(porting.get("trainer").get("validation_metric")):
+    validation_metric = porting.get("trainer").get("validation_metric")
+    # A string, for any value that a file may have: porting checks it later.
+    if "f1-measure" not in str(validation_metric):
         return
     model["label_encoding"] = "BIO"
     model["constrain_crf_decoding"] = False

@@ -123,6 +123,7 @@ def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts
     import networkx  # here, because it takes a moment, and only scores need it
 
     alignments = networkx.Graph()
+    # For each gold cluster, the predicted clusters of its mentions
     for gold_index, predicted_indices in enumerate(_indices_in(predicted, gold)):
         for predicted_index, common in Counter(predicted_indices).items():
             similarity = 2 * common / (len(gold[gold_index]) + len(predicted[predicted_index]))
@@ -135,7 +136,12 @@ def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts
             )
     best_pairs = networkx.max_weight_matching(alignments)
     best = math.fsum(alignments.edges[pair]["similarity"] for pair in best_pairs)
-    return CorefCounts(best, len(gold), best, len(predicted))
+    return CorefCounts(
+        recall_numerator=best,
+        recall_denominator=len(gold),
+        precision_numerator=best,
+        precision_denominator=len(predicted),
+    )
 
 
 def mention_counts(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:

@@ -89,17 +89,17 @@ class _ChunkCounter:
             self._is_common = False
 
     def _start_chunks(self, gold: _Tag, predicted: _Tag) -> None:
-        """Counts the chunks that start at this word."""
+        """Counts the chunks that start at this word, and notes whether they are common so far."""
         gold_starts = _starts_between(self._gold, gold)
         predicted_starts = _starts_between(self._predicted, predicted)
         if gold_starts:
             self._counts["gold"][gold.kind] += 1
         if predicted_starts:
             self._counts["predicted"][predicted.kind] += 1
-        if gold_starts and predicted_starts:
-            self._is_common = True
         if gold.kind != predicted.kind:
             self._is_common = False
+        elif gold_starts and predicted_starts:
+            self._is_common = True
 
     def end(self) -> None:
         """

@@ -76,7 +76,10 @@ class SquadReader(TaskDatasetReader):
         super().__init__(token_indexers, **kwargs)
         if max_paragraph_words is not None:
             check_at_least(
-                "squad_v1: max_paragraph_words", max_paragraph_words, error=ConfigurationError
+                "squad_v1: max_paragraph_words",
+                max_paragraph_words,
+                least=1,
+                error=ConfigurationError,
             )
         self.tokenizer = raw_text_tokenizer(tokenizer, default=SpacyRulesTokenizer)
         self._max_paragraph_words = max_paragraph_words
