@@ -15,7 +15,7 @@ from torch import Tensor
 from elmo_plugin.bilm.batching import LstmState, input_gates
 from elmo_plugin.bilm.lstm_cell import LayerOutput, LstmLayer
 from elmo_plugin.bilm.precision import PackedLinear, Precision
-from elmo_plugin.common.process import run_side_by_side, torch_threads
+from elmo_plugin.common.process import can_set_own_threads, run_side_by_side, torch_threads
 
 MANY_STEPS = 1000  # more time steps than this are run by one thread
 
@@ -92,10 +92,9 @@ class FrozenRecurrence:
                     keep_state,
                 )
 
-        num_threads = torch.get_num_threads()
-        if len(packed) > 1 and final_cell.device.type == "cpu" and num_threads % len(packed) == 0:
-            functions = [partial(run_steps, layers) for layers in packed]
-            run_side_by_side(functions, num_threads // len(packed))
+        if _can_run_side_by_side(packed, final_cell.device):
+            forward, backward = [partial(run_steps, layers) for layers in packed]
+            run_side_by_side(forward, backward, threads_each=torch.get_num_threads() // 2)
         else:
             for layers in packed:
                 with _threads_for(layers, len(batch_sizes)):
@@ -103,6 +102,16 @@ class FrozenRecurrence:
         if not keep_state:
             return list(outputs), None
         return list(outputs), LstmState(final_hidden, final_cell)
+
+
+def _can_run_side_by_side(packed: Sequence[PackedLayers], device: torch.device) -> bool:
+    """Returns whether there are two directions, and half of a CPU's threads for each."""
+    return (
+        len(packed) == 2
+        and device.type == "cpu"
+        and torch.get_num_threads() % 2 == 0
+        and can_set_own_threads()
+    )
 
 
 def _threads_for(layers: PackedLayers, num_steps: int) -> AbstractContextManager[None]:

@@ -10,9 +10,9 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.common.errors import BiLmError
@@ -72,30 +72,67 @@ def torch_threads(number: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def run_side_by_side(functions: Sequence[Callable[[], None]], threads_each: int) -> None:
+def run_side_by_side(
+    first: Callable[[], None], second: Callable[[], None], threads_each: int
+) -> None:
     """
-    Runs these functions at the same time, each in a thread of its own that computes with
-    `threads_each` of torch's threads. These threads end before this function does.
+    Runs two functions at the same time, the first one in this thread and the second one in a new
+    thread, each with `threads_each` of torch's threads. If the first one fails, or Ctrl-C
+    interrupts it, the new thread ends by itself, when the second one is done.
+
+    `can_set_own_threads` must be true.
+    """
+    errors: list[BaseException] = []
+
+    def run_second() -> None:
+        try:
+            with _own_torch_threads(threads_each):
+                second()
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run_second)
+    try:
+        thread.start()
+    except RuntimeError:  # this process may start no more threads, or Python is about to end
+        first()
+        second()
+        return
+    with _own_torch_threads(threads_each):
+        first()
+    thread.join()
+    if errors:
+        raise errors[0]
+
+
+@cache
+def can_set_own_threads() -> bool:
+    """
+    Returns whether the number of torch's threads can be set for one thread alone, and not as by
+    `torch.set_num_threads`, for threads that start later as well: on Linux, if the OpenMP that this
+    process finds first is torch's.
     """
     import torch
 
-    before = torch.get_num_threads()
-    started = threading.Semaphore(0)  # counts the functions that have their number of threads
+    if sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "omp_set_num_threads"):
+        return False
+    one_more = torch.get_num_threads() + 1
+    with _own_torch_threads(one_more):
+        return torch.get_num_threads() == one_more
 
-    def run(function: Callable[[], None]) -> None:
-        torch.get_num_threads()  # the first call in a thread sets it to the number of all threads
-        torch.set_num_threads(threads_each)
-        started.release()
-        function()
 
-    with ThreadPoolExecutor(len(functions)) as executor:
-        futures = [executor.submit(run, function) for function in functions]
-        for _ in functions:
-            started.acquire()
-        # torch gives the number that was set last to all threads that start computing later.
-        torch.set_num_threads(before)
-        for future in futures:
-            future.result()
+@contextmanager
+def _own_torch_threads(number: int) -> Iterator[None]:
+    """Makes torch compute with `number` threads in this thread, within the block."""
+    import torch
+
+    openmp = ctypes.CDLL(None)
+    before = torch.get_num_threads()  # the first call in a thread also sets its number
+    openmp.omp_set_num_threads(number)
+    try:
+        yield
+    finally:
+        openmp.omp_set_num_threads(before)
 
 
 def get_device(name: "str | int | torch.device") -> "torch.device":
