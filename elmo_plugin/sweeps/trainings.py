@@ -214,17 +214,10 @@ def _train_in_folder(config: dict[str, Any], folder: Path, file_friendly_logging
     Trains in a folder, and resumes a training that an earlier process has begun there if the
     trainer can. Raises `ConfigurationError` if the earlier training has another configuration.
     """
-    recover = False
-    begun = _begun_config(folder)
     can_resume = config.get("trainer", {}).get("type") in ("bilm", "resumable")
-    if begun is not None and can_resume:
-        recover = True
-        differing = _differing_keys(begun, config)
-        if differing:
-            raise ConfigurationError(
-                f"{folder} has another training, unfinished: different {differing}; remove it to "
-                "start over"
-            )
+    recover = can_resume and (folder / CONFIG_NAME).exists()
+    if recover:
+        _check_begun_config(folder, config)
     gc.collect()  # frees the model of the last training, as two may not fit in memory
     try:
         train_model(
@@ -238,20 +231,23 @@ def _train_in_folder(config: dict[str, Any], folder: Path, file_friendly_logging
         close_log_files()
 
 
-def _begun_config(folder: Path) -> dict[str, Any] | None:
+def _check_begun_config(folder: Path, config: dict[str, Any]) -> None:
     """
-    Returns the configuration of the training that has begun in a folder, or `None` if no training
-    has.
+    Raises `ConfigurationError` if the training that has begun in a folder has another configuration
+    than `config`. A kill may have cut the file off, as each start writes it again. It says nothing
+    then, and `train_model` writes it once more.
     """
     try:
-        text = (folder / CONFIG_NAME).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None
-    try:
-        config: dict[str, Any] = json.loads(text)
-    except ValueError:  # the process was killed while it wrote the file, before it trained
-        return None
-    return config
+        begun = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))
+    except ValueError:
+        return
+    _check_object(begun, str(folder / CONFIG_NAME))
+    differing = _differing_keys(begun, config)
+    if differing:
+        raise ConfigurationError(
+            f"{folder} has another training, unfinished: different {differing}; remove it to start "
+            "over"
+        )
 
 
 def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:

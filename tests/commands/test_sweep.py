@@ -135,15 +135,16 @@ def test_only_trainings_that_resume_exactly_continue_from_a_checkpoint(
 
 
 @pytest.mark.parametrize("written", ["", '{"numpy_seed": 1, "tra'])
-def test_a_training_killed_while_its_configuration_was_written_starts_again(
+def test_a_training_killed_while_its_configuration_was_written_keeps_its_checkpoints(
     written: str, trained: list[Trained], tmp_path: Path
 ) -> None:
     config = config_file(tmp_path, "ner", type="bilm")
     unfinished = tmp_path / "runs" / "ner" / "1.unfinished" / "training"
     unfinished.mkdir(parents=True)
     (unfinished / "config.json").write_text(written)
+    (unfinished / "model_state_e3_b0.th").write_text("of an earlier start")
     sweep([config], tmp_path / "runs", 1)
-    assert [training.recover for training in trained] == [False]
+    assert [training.recover for training in trained] == [True]
 
 
 def test_an_unfinished_training_with_other_settings_is_named(
