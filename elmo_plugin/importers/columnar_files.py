@@ -53,7 +53,10 @@ def _read_frame(pyarrow: ModuleType, file: str, content: bytes) -> pandas.DataFr
     # By default, a column of integers with a missing value would become one of floats.
     frame = table.to_pandas(integer_object_nulls=True)
     # A column that was the index when pandas wrote the file is a column like others.
-    names_of_index = [name for name in frame.index.names if name is not None]
+    names_of_index = []
+    for name in frame.index.names:
+        if name is not None and name not in frame.columns:
+            names_of_index.append(name)
     if names_of_index:
         frame = frame.reset_index(level=names_of_index)
     return frame

@@ -49,8 +49,8 @@ class CorefImporter(TaskImporter[CorefDocument]):
                     report.leave_out(error.reason, document.title)
                     continue
                 if cleaned.title in titles:
-                    cleaned = _with_new_title(cleaned, titles)
-                    report.took("documents named like an earlier one get a number, as in NAME-2")
+                    cleaned = _with_new_part(cleaned, titles)
+                    report.took("documents named like an earlier one are further parts of it")
                 titles.add(cleaned.title)
                 yield cleaned
 
@@ -119,17 +119,17 @@ def _cleaned(document: CorefDocument) -> CorefDocument:
     return document._replace(name=name, part=part, sentences=sentences, speakers=speakers)
 
 
-def _with_new_title(document: CorefDocument, titles: Container[str]) -> CorefDocument:
+def _with_new_part(document: CorefDocument, titles: Container[str]) -> CorefDocument:
     """
-    Returns a document with a number behind its name, so that its title is not among the others:
-    scorers tell documents apart by their titles.
+    Returns a document as a part that its name does not have yet: scorers tell documents apart by
+    their titles, and `--split` keeps the parts of a document together.
     """
-    number = 2
-    renamed = document
-    while renamed.title in titles:
-        renamed = document._replace(name=f"{document.name}-{number}")
+    number = 1
+    renumbered = document
+    while renumbered.title in titles:
+        renumbered = document._replace(part=f"{number:03}")
         number += 1
-    return renamed
+    return renumbered
 
 
 def _has_crossing_mentions(document: CorefDocument) -> bool:

@@ -29,7 +29,7 @@ def questions_of_article(record: Record, report: Report) -> Iterator[RawQuestion
         for question_number, question in enumerate(questions, start=1):
             # Anything but an object becomes a question without a text, and is left out later.
             fields = question if isinstance(question, dict) else {}
-            # The place of a question becomes its id if it lacks one: all places must be different.
+            # The place of a question becomes its id if it lacks one.
             shown_id = fields.get("id") or question_number
             yield RawQuestion(
                 place=f"{place}, question {shown_id}",

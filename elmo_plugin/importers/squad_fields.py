@@ -25,6 +25,7 @@ _USUAL = {
     "is_impossible": ("is_impossible",),
 }
 """The usual names, in lower case, of the field of each role; the first one that occurs counts."""
+NAMES_OF_IDS = _USUAL["id"]
 _ROLES_OF_ANSWERS = ("detected_answers", "answers", "answer")  # the first that has a value counts
 
 
@@ -110,8 +111,8 @@ def questions_of_table(table: Table, options: ImportOptions) -> Iterator[RawQues
     for role, name in roles.items():
         if names.count(name) > 1:
             raise ConfigurationError(
-                f"{location}: --column {role}: expected one column, got {names.count(name)} that "
-                f"are called {name!r}"
+                f"{location}: expected one column that is called {name!r} ({role}), got "
+                f"{names.count(name)}"
             )
     for row in rows:
         fields = dict(zip(names, row.fields, strict=True))

@@ -11,7 +11,7 @@ from elmo_plugin.tasks.squad.articles import Question, is_blank
 
 # The values of a flag in lower case: "none" is null in JSON, and "" an empty cell.
 _FLAGS = {"true": True, "1": True, "false": False, "0": False, "none": False, "": False}
-_START = re.compile(r"(\d+)(\.0)?")  # "3.0": pandas writes columns of numbers with gaps so
+_START = re.compile(r"(\d+)(\.0)?")  # "3.0" is how pandas writes 3 beside missing values
 
 
 @dataclass(frozen=True)

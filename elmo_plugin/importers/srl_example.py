@@ -9,7 +9,7 @@ from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.srl.sentences import VERB, Predicate, SrlSentence, format_labels
 
 NO_DOCUMENT = "-"  # in the column of the document, if no file names it
-_ROLE = re.compile(r"[^*()\s]+")  # as brackets can hold it
+_ROLE = re.compile(r"[^*()\s]+", re.ASCII)  # as brackets can hold it, between spaces of ASCII
 
 
 class SrlExample(NamedTuple):

@@ -22,7 +22,7 @@ _WORD_NUMBER = re.compile(r"\d+([-.]\d+)?")  # or two numbers, as in 1-2 or 8.1
 _NOT_SPACES = re.compile(r"\S+", re.ASCII)  # other spaces may be part of a word
 _GLOBAL_COLUMNS = re.compile(r"# *global\.columns *= *(.*)")
 _HIPE_END = "EndOfSentence"  # in the last column of a sentence's last word
-_DOCUMENT = "-DOCSTART"
+_DOCUMENT_MARK = re.compile(r"\s*(?:\d+\s+)?-DOCSTART")
 _NEW_DOCUMENT = re.compile(r"# *newdoc\b")  # in CoNLL-U
 
 
@@ -149,8 +149,8 @@ def _is_boundary(text: str) -> bool:
 
 
 def _has_document_mark(text: str) -> bool:
-    """Returns whether a line has CoNLL-2003's mark of a document, perhaps behind its number."""
-    return text.lstrip("0123456789\t ").startswith(_DOCUMENT)
+    """Returns whether a line has CoNLL-2003's mark of a document, perhaps behind a number."""
+    return _DOCUMENT_MARK.match(text) is not None
 
 
 def _begins_document(text: str) -> bool:

@@ -247,6 +247,11 @@ def test_marks_of_documents_in_tables_are_no_words(tmp_path: Path, numbers: list
     ]
 
 
+def test_words_that_contain_the_mark_of_documents_are_words(tmp_path: Path) -> None:
+    examples, _ = read("ner", tmp_path / "f.csv", "word,tag\nOla,B-PER\n2-DOCSTARTER,O\n")
+    assert [example.words for example in examples] == [["Ola", "2-DOCSTARTER"]]
+
+
 def test_spans_of_webanno_are_read_as_entities(tmp_path: Path) -> None:
     text = (
         "#FORMAT=WebAnno TSV 3.3\n#T_SP=custom.Span|label\n\n#Text=Ola Bay ran\n"

@@ -161,6 +161,8 @@ def test_the_id_of_a_passage_is_not_the_id_of_its_questions(tmp_path: Path) -> N
     qas = [{"question": "What?", "answers": answers}] * 2
     questions, _ = imported(tmp_path, passage | {"qas": qas}, "y.json")
     assert [question.id for question in questions] == ["line 1, question 1", "line 1, question 2"]
+    questions, _ = imported(tmp_path, passage | {"qas": qas[:1]}, "z.json")
+    assert [question.id for question in questions] == ["p"], "its only question has no other"
 
 
 def test_columns_with_other_names_require_the_column_option(tmp_path: Path) -> None:
@@ -334,7 +336,8 @@ def test_the_names_of_columns_may_follow_blank_rows(tmp_path: Path) -> None:
 def test_two_columns_of_one_name_cannot_both_have_the_answers(tmp_path: Path) -> None:
     content = "context,question,answer,answer\nIt rained.,What?,rained,It\n"
     with pytest.raises(
-        ConfigurationError, match=r"x\.csv, line 1: --column answer: .* got 2 that are called"
+        ConfigurationError,
+        match=r"x\.csv, line 1: expected one column that is called 'answer' .*, got 2",
     ):
         imported(tmp_path, content, "x.csv")
 

@@ -280,6 +280,13 @@ def test_the_index_of_pandas_is_a_column_of_parquet(tmp_path: Path, index: list[
     assert texts(tmp_path / "f.parquet") == [("It rained.", "wet"), ("It is dry.", "dry")]
 
 
+def test_an_index_of_pandas_with_the_name_of_a_column_is_left_out(tmp_path: Path) -> None:
+    rows = {"text": ["It rained.", "It is dry."], "label": ["wet", "dry"]}
+    frame = pandas.DataFrame(rows, index=pandas.Index([7, 8], name="text"))
+    frame.to_parquet(tmp_path / "f.parquet")
+    assert texts(tmp_path / "f.parquet") == [("It rained.", "wet"), ("It is dry.", "dry")]
+
+
 @pytest.mark.parametrize("name", ["f.parquet", "f.feather"])
 def test_integer_labels_stay_integers_beside_a_missing_one(tmp_path: Path, name: str) -> None:
     columns = {"text": ["It rained.", "It is dry.", "Who knows?"], "label": [1, 0, None]}
