@@ -187,8 +187,8 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
 
 def _data_of_evaluation(input_file: str) -> list[Any]:
     """
-    Returns the data of each evaluation that `allennlp evaluate` makes. AllenNLP takes its argument
-    for values of JSON, such as `{"ner": "dev.txt"}`, and else for paths, with commas between them.
+    Returns the data of each evaluation that `allennlp evaluate` makes. AllenNLP reads its argument
+    as values of JSON, such as `{"ner": "dev.txt"}`, or else as paths, with commas between them.
     """
     try:
         data: list[Any] = json.loads(f"[{input_file}]")
@@ -220,7 +220,7 @@ def _outputs_of_evaluation(options: Mapping[str, Any], data: list[Any]) -> list[
         ("predictions_output_file", "PREDS", ".preds"),
     ):
         given = options.get(option)
-        if not given:
+        if given is None:
             continue
         if options.get("auto_names") in (kind, "ALL"):
             for file in _paths_in(data):

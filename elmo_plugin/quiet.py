@@ -98,8 +98,9 @@ def summary(metrics: Mapping[str, Any]) -> str:
 
 def figures(metrics: Mapping[str, Any], prefix: str = "") -> str:
     """
-    Returns the numbers whose names begin with `prefix`, under their names without it. As AllenNLP's
-    progress bars, leaves out names that begin with `_`; also `reg_loss`, a part of the loss.
+    Returns the numbers whose names begin with `prefix`, under their names without it. Like
+    AllenNLP's progress bars, it leaves out names that begin with `_`; and `reg_loss`, which is a
+    part of the loss.
     """
     shown = []
     for key, value in metrics.items():
@@ -112,8 +113,8 @@ def figures(metrics: Mapping[str, Any], prefix: str = "") -> str:
 
 def quieten_console() -> None:
     """
-    Makes the logging handlers of the console show only the records for which `is_shown`, and only
-    their messages.
+    Makes the logging handlers of the console show only the records for which `is_shown` is true,
+    and only their messages.
     """
     for handler in logging.getLogger().handlers:
         if getattr(handler, "stream", None) in (sys.stdout, sys.stderr):

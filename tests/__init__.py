@@ -1,4 +1,4 @@
-"""Tests. What stands here runs before they import anything, so that they take less of the processor."""
+"""Tests. What stands here runs before they import anything, so that they compute less."""
 
 import os
 import sys

@@ -83,7 +83,7 @@ class NearestSense:
 
 
 class SenseScore(NamedTuple):
-    """To how many targets one method gives a sense, and to how many a correct one."""
+    """The counts of one method: correct senses, targets with a sense, and all targets."""
 
     name: str  # the method, such as "LSTM 1" or "first sense"
     correct: int

@@ -99,7 +99,9 @@ def _target_of_json(content: Any) -> Target:
     lemma = content["lemma"]
     part_of_speech = content["pos"]
     senses = content["senses"]
-    are_integers = type(index) is int and type(length) is int  # `True` is none
+    are_integers = (
+        type(index) is int and type(length) is int
+    )  # by the exact type, because `True` is an `int`
     if not are_integers or index < 0 or length < 1:
         raise TypeError
     if not is_list_of(senses, str) or not senses or not all(senses):

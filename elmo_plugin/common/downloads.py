@@ -120,7 +120,8 @@ def _download_from_hub(address: str) -> Path:
         raise_if_sigterm_or_out_of_memory(error)
         try:
             folder = download(local_files_only=True)
-        except Exception:  # nothing was downloaded earlier, so the hub's error is the reason
+        except Exception as error_of_search:  # nothing was downloaded earlier
+            raise_if_sigterm_or_out_of_memory(error_of_search)
             raise error from None
     else:
         folder = download(allow_patterns=file or None)  # `None` downloads all files

@@ -146,7 +146,7 @@ class BiLmStreamLoader(DataLoader):
 
     @property
     def fingerprint(self) -> dict[str, str]:
-        """Everything that batches depend on: `resume` needs another loader with the same."""
+        """What `resume` compares: the text, its order, and how it is cut into batches."""
         vocabulary = "None"
         if self._vocab is not None:
             vocabulary = vocabulary_fingerprint(self._vocab)

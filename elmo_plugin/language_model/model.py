@@ -247,7 +247,7 @@ class BiLmLanguageModel(Model):
             # half of the batch were full.
             least = targets.size(1) / 2
         else:
-            # The mean if all processes together have one target: only zero is raised to this.
+            # The smallest mean that is not zero, so that this only prevents a division by zero.
             least = 1 / num_processes
         return 0.5 * is_target / counts.clamp(min=least)
 

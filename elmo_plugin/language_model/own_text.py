@@ -25,9 +25,9 @@ from elmo_plugin.common.spacy_rules import SpacyRules
 
 # Lines that stay together when a text is split: neighbouring sentences resemble one another.
 BLOCK_LINES = 10
-# Of this many blocks in succession, a period, one is for dev and one for test. Periods of a long
-# text are longer, so that dev and test have no more than about this many blocks each.
+# Of this many blocks in succession, a period, one is for dev and one for test.
 BLOCKS = 20
+# Periods of a long text are longer, so that dev and test have about this many blocks at most.
 _MAX_BLOCKS = 500
 # A text of fewer lines or sentences cannot be split: the last block of a period is for test.
 _LEAST_TO_SPLIT = BLOCK_LINES * (BLOCKS - 1) + 1

@@ -160,7 +160,7 @@ class AdaptedSoftmax(NamedTuple):
 
 def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> AdaptedSoftmax:
     """
-    Returns a softmax for the words of `vocab`, made from one that `known` words have:
+    Returns a softmax for the words of `vocab`, made from the softmax `known`:
 
     - Known words keep their row and bias.
     - New words were unknown until now. So they get the row of the unknown word, and share its

@@ -165,16 +165,17 @@ def _joined_provenance(folders: Sequence[Path]) -> dict[str, str]:
     return joined
 
 
-def summary(scores: Sequence[float]) -> str:
+def summary(scores: Sequence[float], digits: int = 2) -> str:
     """
-    Formats the mean and, for two or more scores, the sample standard deviation: `37.46 ± 1.82`.
+    Formats the mean and, for two or more scores, the sample standard deviation, with this many
+    decimals: `37.46 ± 1.82`. The tables of the documentation have one decimal.
     """
     if not scores:
         return "none"
-    mean = f"{statistics.mean(scores):.2f}"
+    mean = f"{statistics.mean(scores):.{digits}f}"
     if len(scores) == 1:
         return mean
-    return f"{mean} ± {statistics.stdev(scores):.2f}"
+    return f"{mean} ± {statistics.stdev(scores):.{digits}f}"
 
 
 def table(scores: Scores, metric: str) -> str:

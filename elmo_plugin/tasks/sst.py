@@ -88,8 +88,8 @@ def _check_label(label: str, num_phrases: int, location: str) -> None:
     """
     if label in ("0", "1", "2", "3", "4"):
         return
-    has_no_phrases = num_phrases == 1
-    if has_no_phrases and label[:1].isalpha():
+    is_single_label = num_phrases == 1
+    if is_single_label and label[:1].isalpha():
         return
     raise ConfigurationError(f"{location}: a label is a number from 0 to 4, not {label!r}")
 

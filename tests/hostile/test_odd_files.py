@@ -23,7 +23,7 @@ from elmo_plugin.common.formats.hdf5_files import open_hdf5
 from elmo_plugin.common.formats.torch_files import check_tensors, load_plain
 from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS
 from elmo_plugin.importers.spacy_documents import sentences_of_doc_bin, sentences_of_training_json
-from elmo_plugin.language_model.chunks import ChunkFiles
+from elmo_plugin.language_model.chunks import ChunkFile
 from elmo_plugin.migration.porting.archive import _use_stored_files
 
 
@@ -95,7 +95,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
         "json.loads",
         lambda file: OUTPUT_FORMATS["hdf5"]._replace(description_in=str).read_description(file),
     ),
-    "prepared text": ("numpy.load", lambda file: ChunkFiles(file, 1, 1).read("words")),
+    "prepared text": ("numpy.load", lambda file: ChunkFile(file, 1, 1).read("words")),
     "documents of spaCy": (
         "spacy.tokens.DocBin.from_bytes",
         lambda file: list(sentences_of_doc_bin(str(file), prefer_entities=True)),

@@ -123,7 +123,7 @@ def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts
     import networkx  # here, because it takes a moment, and only scores need it
 
     alignments = networkx.Graph()
-    # For each gold cluster, the predicted clusters of its mentions
+    # Each gold cluster comes with the predicted clusters of its mentions.
     for gold_index, predicted_indices in enumerate(_indices_in(predicted, gold)):
         for predicted_index, common in Counter(predicted_indices).items():
             similarity = 2 * common / (len(gold[gold_index]) + len(predicted[predicted_index]))

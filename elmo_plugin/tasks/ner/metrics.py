@@ -21,7 +21,7 @@ BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
 _ENDS = {"BB", "BO", "IB", "IO", "EE", "EI", "EO"}
 _STARTS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
 _HEADER = ["gold", "predicted"]  # the names of the last two columns
-_KEY_AND_VALUE = re.compile(r"# *\S+ += ")  # as "# text = So do I ."
+_KEY_AND_VALUE = re.compile(r"# *[a-z_]+(?: id)? = ")  # as "# text = So do I ."
 _SINGLES = {"[", "]"}  # a chunk of one word
 _OUTSIDE = {"O", "."}  # no chunk
 _PREFIXES = {"B", "I", "E", "S"} | _SINGLES | _OUTSIDE

@@ -327,7 +327,8 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
     if other_letters:  # such as S and E of BIOES: a CRF in BIO forbids them
         first, *_ = [label for label, tag in tags.items() if tag.letter in other_letters]
         raise ConfigurationError(
-            f"ner_bilstm_crf: expected tags in BIO or BIOUL from the dataset reader, got {first!r}"
+            "ner_bilstm_crf: expected tags in BIO or BIOUL from the dataset reader, got "
+            f"{first!r}; metric='+accuracy' trains on tags of any kind (tag_encoding: 'plain')"
         )
     return encoding
 

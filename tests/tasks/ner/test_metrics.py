@@ -144,6 +144,7 @@ def test_figures_and_printed_lines_equal_conlleval(shared: Path) -> None:
         "a B-X B-X\nb I-X I-X\n-X- - B-Y O\nc I-X I-X\n",
         "# id 5 domain=dev\na B-X B-X\nb L-X I-X\n\n# text = c U-X\nc U-X U-X\n",
         "# text = a I .\na B-X B-X\nb I-X I-X\n\n# I-X I-X\n",
+        "# newdoc id = I .\na = B-X B-X\nb = I-X I-X\n\n#C = I-X I-X\n",
         "word gold predicted\na B-X B-X\nb I-X I-X\n-DOCSTART-\n# I-X I-X\n",
     ],
 )
