@@ -128,8 +128,8 @@ def _own_torch_threads(number: int) -> Iterator[None]:
 
     openmp = ctypes.CDLL(None)
     before = torch.get_num_threads()  # the first call in a thread also sets its number
-    openmp.omp_set_num_threads(number)
     try:
+        openmp.omp_set_num_threads(number)
         yield
     finally:
         openmp.omp_set_num_threads(before)
