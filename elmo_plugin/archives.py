@@ -333,7 +333,7 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
     languages = {module.name for module in iter_modules(lang.__path__)}
     # A token indexer with a feature such as "pos_" reads what only a model can find.
     needs_tags = False
-    for keys, value in _values(config):
+    for keys, value in values_in(config):
         if keys[-1] == "feature_name" and value != "text":
             needs_tags = True
 
@@ -358,9 +358,9 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
         yield
 
 
-def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def values_in(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """
-    Yields the keys that lead to each value in a configuration, at any depth, and the value. An
+    Yields the keys that lead to each value in an object or a list, at any depth, and the value. An
     object or a list is yielded as a whole, and then each value in it.
     """
     if isinstance(config, list):
@@ -370,7 +370,7 @@ def _values(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
     for key, value in config.items():
         place = (*keys, str(key))
         yield place, value
-        yield from _values(value, place)
+        yield from values_in(value, place)
 
 
 def _drop_gone_options(reader: dict[str, Any]) -> None:
@@ -411,7 +411,7 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
     for reader in _objects(config, "dataset_reader", "validation_dataset_reader"):
         _drop_gone_options(reader)
     _remove_initial_values_and_cache(model)
-    for _, part in _values(model):
+    for _, part in values_in(model):
         if isinstance(part, dict):
             _remove_initial_values_and_cache(part)
     return config

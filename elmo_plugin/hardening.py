@@ -193,20 +193,15 @@ def _data_of_evaluation(input_file: str) -> list[Any]:
     try:
         data: list[Any] = json.loads(f"[{input_file}]")
     except json.JSONDecodeError:
-        return list(input_file.split(","))
+        return input_file.split(",")
     return data
 
 
-def _paths_in(data: Any) -> Iterator[str]:
-    """Yields every text in a value of JSON, at any depth, because any of them may be a path."""
-    if isinstance(data, str):
-        yield data
-    elif isinstance(data, list):
-        for item in data:
-            yield from _paths_in(item)
-    elif isinstance(data, dict):
-        for item in data.values():
-            yield from _paths_in(item)
+def _paths_in(data: list[Any]) -> Iterator[str]:
+    """Yields every text in a list, at any depth, because any of them may be a path."""
+    for _, value in archives.values_in(data):
+        if isinstance(value, str):
+            yield value
 
 
 def _outputs_of_evaluation(options: Mapping[str, Any], data: list[Any]) -> list[str]:

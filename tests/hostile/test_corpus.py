@@ -321,7 +321,7 @@ def test_archives_of_elmo_new_projects_load_without_trust(
 
 def place_values(config: dict[str, Any]) -> None:
     """Makes files and folders that are called as the values of a configuration."""
-    texts = {value for _, value in archives._values(config) if isinstance(value, str)}
+    texts = {value for _, value in archives.values_in(config) if isinstance(value, str)}
     for number, name in enumerate(sorted(texts)):
         if "/" not in name and 0 < len(name) < 200 and not Path(name).exists():
             Path(name).mkdir() if number % 2 else Path(name).touch()

@@ -176,7 +176,7 @@ def test_no_class_is_imported_by_its_module_path(
 def test_files_named_like_configuration_values_are_not_read(training: Path, tmp_path: Path) -> None:
     config = json.loads((training / "config.json").read_text())
     for number, name in enumerate(
-        {value for _, value in archives._values(config) if isinstance(value, str)}
+        {value for _, value in archives.values_in(config) if isinstance(value, str)}
     ):
         if "/" not in name:
             Path(name).mkdir() if number % 2 else Path(name).touch()
