@@ -1,6 +1,8 @@
 """Passages with a list of questions each, as CMRC 2018 has them: `context_text`, `query_text`."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.options import ImportOptions
@@ -15,20 +17,25 @@ def questions_of_passage(record: Record, options: ImportOptions) -> list[RawQues
     """
     passage = dict(record.fields)
     del passage["qas"]
-    passage_without_id = {
-        name: value for name, value in passage.items() if name.lower() not in NAMES_OF_IDS
-    }
     questions = []
     for number, question in enumerate(record.fields["qas"], start=1):
-        fields = dict(passage)
         # Anything but an object becomes a question without a text, and is left out later.
-        if isinstance(question, dict):
-            if any(name.lower() in NAMES_OF_IDS for name in question):
-                fields = dict(passage_without_id)
-            fields |= question
+        own_fields = question if isinstance(question, dict) else {}
+        fields = passage | own_fields
+        if _has_id(own_fields):
+            fields = _without_id(passage) | own_fields
         place = f"{record.place}, question {number}"
         questions.append(question_of_fields(Record(record.file, place, fields), options))
-    first_ids = [question.id for question in questions[:1]]
-    if len(questions) > 1 and all(question.id in first_ids for question in questions):
+    if len(questions) > 1 and all(question.id == questions[0].id for question in questions):
         return [replace(question, id=None) for question in questions]
     return questions
+
+
+def _has_id(fields: Mapping[str, Any]) -> bool:
+    """Returns whether one of the fields has the usual name of an id."""
+    return any(name.lower() in NAMES_OF_IDS for name in fields)
+
+
+def _without_id(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the fields that do not have the usual name of an id."""
+    return {name: value for name, value in fields.items() if name.lower() not in NAMES_OF_IDS}
