@@ -77,7 +77,7 @@ class FrozenRecurrence:
 
         def run_steps(layers: PackedLayers) -> None:
             directions = layers.directions
-            # Modes belong to a thread, and this may be another one than that of `run`.
+            # Modes belong to a thread, and this may be a new one, see `run_side_by_side`.
             with (
                 torch.inference_mode(is_inference_mode),
                 torch.no_grad(),
