@@ -6,8 +6,12 @@ by each, and compared with the letters and the frequent words of languages.
 
 import re
 from collections.abc import Iterator, Set
-from importlib import import_module
+from functools import cache
+from pathlib import Path
+from runpy import run_path
 from typing import NamedTuple
+
+from spacy import lang
 
 _WESTERN = "cp1252"
 _CENTRAL = "cp1250"
@@ -92,10 +96,20 @@ def _score(words: Set[str], language: _Language) -> int:
     """Returns how well the different words of a text fit a language."""
     # spaCy's frequent words are in small letters. The text's words are compared as written, because
     # the tag O of many files would otherwise count as "o", a frequent word of some languages.
-    frequent = import_module(f"spacy.lang.{language.code}.stop_words").STOP_WORDS
-    known = len(words & frequent)
+    known = len(words & _frequent_words(language.code))
     foreign = sum(_has_other_letters(word, language.letters) for word in words)
     return known - foreign
+
+
+@cache
+def _frequent_words(language_code: str) -> Set[str]:
+    """
+    Returns spaCy's frequent words of a language. Their file is run by itself: to import the
+    languages would also build their tokenizers, and take seconds.
+    """
+    file = Path(lang.__path__[0]) / language_code / "stop_words.py"
+    frequent: Set[str] = run_path(str(file))["STOP_WORDS"]
+    return frequent
 
 
 def _has_other_letters(word: str, letters: str) -> bool:
