@@ -331,9 +331,9 @@ def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
 
 def read_card(folder: AnyPath) -> Card | None:
     """
-    Reads what a folder's model card says about training and licence; `None` unless it has both, and
-    the language. Pictures and links that lead to other files of the folder are removed, because
-    these files are not copied with the card; the texts of such links stay.
+    Reads the statements of a folder's model card about training data, licence and language; `None`
+    unless it has all three. Pictures and links that lead to other files of the folder are removed,
+    because these files are not copied with the card. The texts of such links stay.
     """
     try:
         content = (folder / CARD_NAME).read_bytes().decode("utf-8")
@@ -344,8 +344,9 @@ def read_card(folder: AnyPath) -> Card | None:
     if header is None:
         return None
     entries = _LICENSE_OR_LANGUAGE.findall(header[1])
+    keys = [entry.partition(":")[0] for entry in entries]
     _, heading, training = text.partition("\n## Training data")
-    if len(entries) < 2 or not heading:
+    if sorted(keys) != ["language", "license"] or not heading:
         return None
     training = _PICTURE_IN_FOLDER.sub("", training)
     training = _LINK_INTO_FOLDER.sub(r"\1", training)
