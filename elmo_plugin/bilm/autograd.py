@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from elmo_plugin.common.integers import ceil_div
 
-# So many random bits decide whether a value is dropped. The rate is rounded to multiples of
-# 2 ** -BITS.
+# This many random bits decide whether a value is dropped, so the rate is rounded to multiples of
+# 2 ** -16.
 BITS = 16
 VALUES_PER_DRAW = 64 // BITS  # a draw has 64 random bits
 

@@ -29,7 +29,8 @@ class DerivedValues:
         self._identities = _identities(parameters)
         # Keeps the weights' memory in use, so that no other weight can get the same address.
         self._kept_weights = [weight.detach() for weight in parameters]
-        # Writes that torch does not count are noticed if they change these values. The views share
+        # Writes that torch does not count are noticed if they change these values. (Not the first
+        # values: an embedding begins with a row of padding, and that stays zero.) The views share
         # the memory of the weights, and the bytes are copies.
         on_cpu = [weight for weight in self._kept_weights if weight.device.type == "cpu"]
         self._middle_views = [_middle_value(weight) for weight in on_cpu]

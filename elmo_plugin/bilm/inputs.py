@@ -39,8 +39,8 @@ def suggests_arguments(method: Function) -> Function:
 
 def _argument_hint(name: str, names: Sequence[str]) -> str:
     """
-    Returns the end of a message about the unknown argument `name`: an advice, if one is known
-    for this name or a similar one, or else the `names` of all arguments.
+    Returns the end of a message about the unknown argument `name`: advice, if there is some for
+    this name or a similar one, or else the `names` of all arguments.
     """
 
     def is_possible(advice: str) -> bool:
@@ -81,7 +81,7 @@ def untraced(method: Function) -> Function:
 
 def can_be_given(advice: str, names: Collection[str]) -> bool:
     """
-    Returns whether an advice can be given for a method with the arguments `names`. If the advice
+    Returns whether advice can be given for a method with the arguments `names`. If the advice
     begins with an argument, as "layers=2" and "texts, the first argument" do, the method must have
     it. Any other advice can always be given, such as "bilm.encode(...)" or a sentence.
     """
@@ -129,7 +129,7 @@ def listed_items(values: Any, place: str, expected: str) -> Iterable[Any]:
     is_table = hasattr(values, "columns")
     if _is_iterable(values) and not is_table and not isinstance(values, _NOT_LISTS):
         return values
-    raise BiLmError(f"{place}: expected {expected}, got {_described(values)}")
+    raise BiLmError(f"{place}: expected {expected}, got {_describe(values)}")
 
 
 def _is_iterable(values: Any) -> bool:
@@ -138,8 +138,8 @@ def _is_iterable(values: Any) -> bool:
     return isinstance(values, Iterable) and getattr(values, "ndim", 1) != 0
 
 
-def _described(values: Any) -> str:
-    """Describes a value that is not like a list; for a text or a missing value with an advice."""
+def _describe(values: Any) -> str:
+    """Describes a value that is not like a list. For a text or a missing value, adds advice."""
     text = getattr(values, "text", values)  # the tokens and documents of spaCy have a `text`
     if isinstance(text, str):
         advice = "put the words of a sentence in a list"

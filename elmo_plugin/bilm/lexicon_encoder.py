@@ -80,7 +80,7 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         return self.projection(torch.cat(features, dim=1)).to(weight.dtype)
 
     def _character_features(self, words: Sequence[str]) -> Tensor:
-        """Returns what the character CNN computes for words, shape (words, filters)."""
+        """Returns the features of words from their characters, shape (words, filters)."""
         device = self.projection.weight.device
         rows = torch.tensor([self.character_rows(word) for word in words], device=device)
         maxima, order = encode_by_length(rows, self.widest_filter, self._filter_maxima)
@@ -89,8 +89,8 @@ class LexiconTokenEncoder(CachedTokenEncoder):
 
     def _filter_maxima(self, rows: Tensor) -> Tensor:
         """
-        Returns the maximum of each filter over all windows of a word, shape (words, filters), for
-        words as `character_rows`.
+        Returns the maximum of each filter over all windows of a word, shape (words, filters).
+        `rows` are the words as `character_rows` returns them, shape (words, slots).
         """
         characters = self.character_embedding(rows).transpose(1, 2)  # (words, channels, slots)
         maxima = [convolution(characters).amax(dim=2) for convolution in self.convolutions]

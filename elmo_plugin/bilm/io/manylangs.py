@@ -143,8 +143,8 @@ def read_options(folder: AnyPath) -> BiLmOptions:
 
 def _lexicon_cnn(folder: AnyPath, embedder: dict[str, Any], file: AnyPath) -> dict[str, Any]:
     """
-    Reads the lexicons, and returns them with the sizes of the `token_embedder` section as the
-    options of a `LexiconCnnOptions`. `file` is the one that the section is from.
+    Reads the lexicons, and returns the arguments of `LexiconCnnOptions`: the lexicons and the sizes
+    in the section `token_embedder` of the network's `file`.
     """
     # The entries () and 0 remain if the network reads no words, or no characters.
     lexicon_cnn: dict[str, Any] = {

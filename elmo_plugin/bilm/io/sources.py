@@ -141,7 +141,7 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     location = _find_location(source)
     if isinstance(location, ModelFiles):
         return _read_published(location, with_softmax)
-    # A zip archive holds one of the two kinds of models, but never a training.
+    # Trainings are tar archives, so a folder in a zip archive is a model of ELMoForManyLangs.
     if isinstance(location, zipfile.Path) or is_model_folder(location):
         options, weights = read_folder(location)
         return Checkpoint(options, weights.items())
@@ -258,7 +258,7 @@ def _files_ending_in(folder: AnyPath, ending: str) -> list[AnyPath]:
 def _find_on_hub(source: str | Path, path: Path) -> Path:
     """
     Downloads the source, USER/MODEL, from the Hugging Face Hub, and returns the path of the
-    download. `path` is the source read as a path, and does not exist. But if the folder USER does,
+    download. `path` is the source read as a path; nothing exists there. If the folder USER exists,
     the source is taken for a mistyped path, and nothing is downloaded. Raises `BiLmError` if
     nothing is found.
     """
