@@ -36,7 +36,7 @@ from elmo_plugin.bilm.encoding import (
     mixing_weights,
     select_layers,
 )
-from elmo_plugin.bilm.inputs import as_words, in_order
+from elmo_plugin.bilm.inputs import as_words, listed_items
 from elmo_plugin.bilm.model import BiLm
 from elmo_plugin.bilm.network import MAX_BATCH_TOKENS, BiLmOutput, Cache, check_cache
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions

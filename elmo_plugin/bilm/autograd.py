@@ -9,9 +9,10 @@ from torch import Tensor, nn
 
 from elmo_plugin.common.integers import ceil_div
 
-# Bits of a random number: a rate is rounded to multiples of 2 ** -16.
+# This many random bits decide whether a value is dropped, so the rate is rounded to multiples of
+# 2 ** -16.
 BITS = 16
-NUMBERS_A_DRAW = 64 // BITS  # a draw has 64 random bits
+VALUES_PER_DRAW = 64 // BITS  # a draw has 64 random bits
 
 
 class Dropout(nn.Dropout):
@@ -22,20 +23,26 @@ class Dropout(nn.Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        drops_some = self.training and 0 < self.p < 1  # not none, and not all
-        if not drops_some or input.device.type != "cpu":
+        drops_some_values = self.training and 0 < self.p < 1
+        if not drops_some_values or input.device.type != "cpu":
             return super().forward(input)
-        count = input.numel()
-        draws = torch.empty(ceil_div(count, NUMBERS_A_DRAW), dtype=torch.int64)
-        draws.random_(-(2**63), None)  # from the least to the greatest (`None`) number of 64 bits
-        drawn = draws.view(torch.int16)[:count].view(input.shape)  # a number for each value
-        # The lowest of the 2 ** BITS numbers mean "dropped", and the others "kept".
-        # At least one means "kept", because `first_kept` must be a number that can be drawn.
-        least_number = -(2 ** (BITS - 1))
-        num_dropping = min(round(self.p * 2**BITS), 2**BITS - 1)
-        first_kept = least_number + num_dropping
-        is_kept = drawn >= first_kept
+        is_kept = _draw_mask(input.shape, self.p)
         return (input * is_kept).mul_(1 / (1 - self.p))
+
+
+def _draw_mask(shape: torch.Size, drop_rate: float) -> Tensor:
+    """Returns for each value of a tensor of this shape whether it is kept, drawn at random."""
+    num_values = shape.numel()
+    draws = torch.empty(ceil_div(num_values, VALUES_PER_DRAW), dtype=torch.int64)
+    draws.random_(-(2**63), None)  # any number of 64 bits: `None` stands for the greatest one
+    # The same memory, read as numbers of 16 bits: one for each value.
+    random_numbers = draws.view(torch.int16)[:num_values].view(shape)
+    # The lowest numbers mean "dropped", and the others "kept". At least the greatest number means
+    # "kept", because `first_kept` must be a number of 16 bits itself.
+    least_number = -(2 ** (BITS - 1))
+    num_dropping = min(round(drop_rate * 2**BITS), 2**BITS - 1)
+    first_kept = least_number + num_dropping
+    return random_numbers >= first_kept
 
 
 def first_derivative_only(backward: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,13 +51,14 @@ def first_derivative_only(backward: Callable[..., Any]) -> Callable[..., Any]:
     `NotImplementedError`, a `RuntimeError`, if its result is to be differentiated again
     (`create_graph=True`).
 
-    torch's `once_differentiable` raises only if the incoming gradient has a graph. The gradient of
-    `outputs.sum()` has none, and a part of the second derivative would silently be missing.
+    torch's `once_differentiable` is not enough: it raises only if the incoming gradient itself
+    requires gradients. After `outputs.sum()` the incoming gradient is a constant, and a part of the
+    second derivative would silently be missing.
     """
 
     @wraps(backward)
     def checked(ctx: Any, *d_outputs: Tensor) -> Any:
-        if torch.is_grad_enabled():  # in a backward pass, only with `create_graph=True`
+        if torch.is_grad_enabled():  # torch disables gradients here unless `create_graph=True`
             name = type(ctx).__name__.removesuffix("Backward")
             raise NotImplementedError(
                 f"{name} does not support second derivatives: its gradient is written by hand, "

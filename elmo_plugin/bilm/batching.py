@@ -18,6 +18,7 @@ from elmo_plugin.common.errors import BiLmError
 # in float32.
 MAX_PROJECTED_ROWS = 512
 _ID_TYPES = (torch.uint8, torch.int16, torch.int32, torch.int64)
+_HASH_SEED = 262  # any number would do, but every process must have the same one
 
 
 class LstmState(NamedTuple):
@@ -107,11 +108,11 @@ class Packing(NamedTuple):
     sentence_of_row: Tensor
     time_of_row: Tensor
 
-    def positions(self, lengths: Tensor, padded_length: int) -> tuple[Tensor, Tensor]:
+    def padded_positions(self, lengths: Tensor, padded_length: int) -> tuple[Tensor, Tensor]:
         """
-        Returns the place of each row in a padded batch whose sentences follow one another, shape
-        (batch * padded_length, ...): first for a direction that reads each sentence from its
-        beginning, then for one that reads it from its end.
+        Returns where each row is in a padded batch that was flattened to the shape (batch *
+        padded_length, ...). The first result is for a direction that reads each sentence from its
+        beginning, the second for a direction that reads it from its end.
         """
         starts = self.sentence_of_row * padded_length  # Shape: (rows,)
         ends = starts + lengths[self.sentence_of_row]  # Shape: (rows,)
@@ -122,8 +123,9 @@ class Packing(NamedTuple):
 
 def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
     """
-    Packs sentences with these numbers of tokens, shape (batch,); some may be zero. The result is on
-    `device`, by default the lengths' device. This waits for a GPU only if the lengths are there.
+    Packs sentences, given the number of tokens of each, shape (batch,). A sentence may be empty.
+    The result is on `device`, by default the lengths' device. If the lengths are on a GPU, this
+    waits for it.
     """
     if device is None:
         device = lengths.device
@@ -131,13 +133,15 @@ def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
     longest = 0
     if len(sorted_lengths) > 0:
         longest = int(sorted_lengths[0])
-    # Whether a sentence has a token at a time step; shape (time, batch), longest sentence first
+    # Whether each sentence has a token at each time step. Shape: (time, batch); the columns are the
+    # sentences, longest first, so a column is the rank of its sentence by length.
     has_token = torch.arange(longest)[:, None] < sorted_lengths
-    time_of_row, column_of_row = has_token.nonzero(as_tuple=True)  # Shapes: (rows,)
+    time_of_row, rank_of_row = has_token.nonzero(as_tuple=True)  # Shapes: (rows,)
+    sentence_of_row = longest_first[rank_of_row]
     return Packing(
         batch_sizes=has_token.sum(dim=1).tolist(),
         longest_first=longest_first.to(device, non_blocking=True),
-        sentence_of_row=longest_first[column_of_row].to(device, non_blocking=True),
+        sentence_of_row=sentence_of_row.to(device, non_blocking=True),
         time_of_row=time_of_row.to(device, non_blocking=True),
     )
 
@@ -161,9 +165,9 @@ def rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
 
 def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None = None) -> Tensor:
     """
-    Returns, for each row, the row of the same sentence one time step earlier, in the shape of
-    `rows`, (..., rows, dim). For the rows of the first time step it returns those of `first`, shape
-    (..., sentences, dim), or zeros if that is `None`.
+    Returns, for each row, the row of the same sentence one time step earlier. The result has the
+    shape of `rows`, (..., rows, dim). Before its first time step, a sentence has its row of
+    `first`, shape (..., sentences, dim), or zeros if `first` is `None`.
     """
     if not batch_sizes:  # no sentence has a token, so there are no rows
         return rows
@@ -172,11 +176,12 @@ def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None =
         before_first_step = torch.zeros_like(steps[0])
     else:
         before_first_step = first[..., : batch_sizes[0], :]
-    # The second time step follows the first, and so on; nothing follows the last one. Sentences
-    # that have ended are not read again.
-    next_sizes = batch_sizes[1:]
-    earlier = [step[..., :size, :] for step, size in zip(steps, next_sizes, strict=False)]
-    return torch.cat([before_first_step, *earlier], dim=-2)
+    before_steps = [before_first_step]
+    for step in range(1, len(batch_sizes)):
+        # The sentences that continue are the first ones of the step before.
+        earlier = steps[step - 1]
+        before_steps.append(earlier[..., : batch_sizes[step], :])
+    return torch.cat(before_steps, dim=-2)
 
 
 def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor:
@@ -185,11 +190,12 @@ def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor
     without rows gets its row of `first`, of the same shape.
     """
     last = first.clone()
+    if not batch_sizes:  # no sentence has a row
+        return last
     steps = rows.split(list(batch_sizes), dim=-2)
     # The number of sentences that continue after each time step: none after the last one.
     next_sizes = [*batch_sizes[1:], 0]
-    # Without time steps, `next_sizes` is longer than the others, therefore not strict.
-    for step, size, next_size in zip(steps, batch_sizes, next_sizes, strict=False):
+    for step, size, next_size in zip(steps, batch_sizes, next_sizes, strict=True):
         if next_size < size:  # the sentences from `next_size` on end with this time step
             last[..., next_size:size, :] = step[..., next_size:size, :]
     return last
@@ -241,7 +247,7 @@ class WordBatch(NamedTuple):
     ids count as one word.
 
     character_ids: (words, characters), the distinct words, int16
-    word_ids: (batch, time), the row of each word; -1 after the end of a sentence
+    word_ids: (batch, time), the row of each word in `character_ids`; -1 after the end of a sentence
     lengths: (batch,), the number of words of each sentence, on the CPU
     """
 
@@ -257,16 +263,17 @@ class WordBatch(NamedTuple):
 
     def distinct_sentences(self) -> tuple["WordBatch", Tensor | None]:
         """
-        Returns a batch that contains each sentence only once, and for each sentence its row there,
-        shape (batch,). If all sentences differ, the batch is this one, and the rows are `None`.
+        Returns a batch that contains each sentence only once, and for each sentence of this batch
+        its row in that one, shape (batch,). If all sentences differ, the batch is this one, and the
+        rows are `None`.
         """
         if len(self.lengths) < 2:
             return self, None
         distinct, row_of_sentence = unique_rows(self.word_ids)
         if len(distinct) == len(self.lengths):
             return self, None
-        # Shape: (distinct,); a place without a word has -1
-        lengths = (distinct >= 0).sum(dim=1).cpu()
+        is_word = distinct >= 0  # -1 stands after the end of a sentence
+        lengths = is_word.sum(dim=1).cpu()  # Shape: (distinct,)
         return WordBatch(self.character_ids, distinct, lengths), row_of_sentence
 
 
@@ -277,31 +284,39 @@ def number_words(
     Numbers the distinct words of sentences in the order in which they first appear. Texts with the
     same character ids are one word.
     """
-    number_of_text: dict[str, int] = {}  # saves the look-up of ids for a text that comes again
-    number_of_ids: dict[bytes, int] = {}
-    distinct: list[np.ndarray] = []  # the ids of each word
+    number_of_text, ids_of_words = _number_texts(sentences, max_characters)
+    character_ids = np.empty((len(ids_of_words), max_characters), dtype=np.int16)
+    for number, ids in enumerate(ids_of_words):
+        character_ids[number] = ids
     lengths = [len(sentence) for sentence in sentences]
     word_ids = np.full((len(sentences), max(lengths, default=0)), -1)
-    for row, sentence in zip(word_ids, sentences, strict=True):
-        for text in sentence:
-            if text in number_of_text:
-                continue
-            ids = word_to_character_ids(text, max_characters)
-            key = ids.tobytes()
-            if key not in number_of_ids:
-                number_of_ids[key] = len(distinct)
-                distinct.append(ids)
-            number_of_text[text] = number_of_ids[key]
-        # `row` is a view, so this fills `word_ids`.
-        row[: len(sentence)] = [number_of_text[text] for text in sentence]
-    character_ids = np.empty((len(distinct), max_characters), dtype=np.int16)
-    for number, ids in enumerate(distinct):
-        character_ids[number] = ids
+    for row, sentence in enumerate(sentences):
+        word_ids[row, : len(sentence)] = [number_of_text[text] for text in sentence]
     return WordBatch(
         torch.from_numpy(character_ids).to(device),
         torch.from_numpy(word_ids).to(device),
         torch.tensor(lengths, dtype=torch.long),
     )
+
+
+def _number_texts(
+    sentences: Sequence[Sequence[str]], max_characters: int
+) -> tuple[dict[str, int], list[np.ndarray]]:
+    """Returns the number of the word that each text is, and the character ids of each word."""
+    number_of_text: dict[str, int] = {}
+    number_of_ids: dict[bytes, int] = {}
+    ids_of_words: list[np.ndarray] = []
+    for sentence in sentences:
+        for text in sentence:
+            if text in number_of_text:
+                continue
+            ids = word_to_character_ids(text, max_characters)
+            key = ids.tobytes()
+            if key not in number_of_ids:  # not the ids of another text either
+                number_of_ids[key] = len(ids_of_words)
+                ids_of_words.append(ids)
+            number_of_text[text] = number_of_ids[key]
+    return number_of_text, ids_of_words
 
 
 def find_words(character_ids: Tensor, lengths: Tensor) -> WordBatch:
@@ -335,84 +350,89 @@ def check_character_ids(character_ids: Tensor) -> None:
         )
 
 
-def sentence_lengths(character_ids: Tensor, characters: int) -> Tensor:
+def sentence_lengths(character_ids: Tensor, max_characters: int) -> Tensor:
     """
     Returns the number of words of each sentence, shape (batch,), on the CPU.
 
-    Raises `BiLmError` unless the ids are integers of shape (batch, time, characters), with the
+    Raises `BiLmError` unless the ids are integers of shape (batch, time, max_characters), with the
     padding after the words.
     """
-    is_dense = character_ids.layout == torch.strided and not character_ids.is_nested
-    if not is_dense or character_ids.is_meta or character_ids.dtype not in _ID_TYPES:
-        kind = f"{character_ids.dtype}, {character_ids.layout}, on {character_ids.device}"
-        raise BiLmError(f"character ids: expected a dense tensor of integers, got {kind}")
-    if character_ids.dim() != 3 or character_ids.size(-1) != characters:
-        shape = tuple(character_ids.shape)
-        hint = f"a token indexer needs max_characters_per_token {characters}"
-        raise BiLmError(
-            f"character ids: expected the shape (batch, time, {characters}), got {shape}; {hint}"
-        )
-    mask = (character_ids != 0).any(dim=-1).cpu()  # Shape: (batch, time)
-    is_word_after_padding = mask[:, 1:] & ~mask[:, :-1]
+    _check_type_and_shape(character_ids, max_characters)
+    is_word = (character_ids != 0).any(dim=-1).cpu()  # Shape: (batch, time)
+    is_word_after_padding = is_word[:, 1:] & ~is_word[:, :-1]
     if is_word_after_padding.any():
         raise BiLmError(
             "character ids have rows of zeros before a word: padding must come after the words"
         )
-    return mask.sum(dim=1)
+    return is_word.sum(dim=1)
+
+
+def _check_type_and_shape(character_ids: Tensor, max_characters: int) -> None:
+    """Raises `BiLmError` unless the ids are integers of shape (batch, time, max_characters)."""
+    is_dense = character_ids.layout == torch.strided and not character_ids.is_nested
+    has_values = not character_ids.is_meta  # a tensor on torch's device "meta" is only a shape
+    if not is_dense or not has_values or character_ids.dtype not in _ID_TYPES:
+        kind = f"{character_ids.dtype}, {character_ids.layout}, on {character_ids.device}"
+        raise BiLmError(f"character ids: expected a dense tensor of integers, got {kind}")
+    if character_ids.dim() != 3 or character_ids.size(-1) != max_characters:
+        shape = tuple(character_ids.shape)
+        expected = f"(batch, time, {max_characters})"
+        hint = f"a token indexer needs max_characters_per_token {max_characters}"
+        raise BiLmError(f"character ids: expected the shape {expected}, got {shape}; {hint}")
 
 
 def add_words(words: Tensor, more: Tensor) -> tuple[Tensor, list[int]]:
     """
-    Adds the words of `more`, shape (n, characters), to distinct words, except for those that are
-    among them already. Returns all words, shape (words, characters), and the row in them of each
-    word of `more`.
+    Adds each word of `more`, shape (n, characters), to the distinct `words`, unless it is one of
+    them already. Returns the distinct words, shape (words, characters), and for each word of `more`
+    its row in that matrix.
     """
-    numbers = []
+    rows = []
     for word in more.to(words.dtype):
-        same = (words == word).all(dim=1).nonzero().flatten().tolist()
-        if same:
-            numbers.append(same[0])
+        equal_rows = (words == word).all(dim=1).nonzero().flatten().tolist()
+        if equal_rows:
+            rows.append(equal_rows[0])
         else:
-            numbers.append(len(words))
+            rows.append(len(words))
             words = torch.cat([words, word[None]])
-    return words, numbers
+    return words, rows
 
 
 def add_boundaries(ids: Tensor, lengths: Tensor, begin: int | Tensor, end: int | Tensor) -> Tensor:
     """
-    Puts each sentence between its boundaries. `ids` are the numbers of words, shape (batch, time),
-    or the character ids of words, shape (batch, time, characters); `begin` and `end` are one word
-    each, in the same form. The time of the result is longer by 2; the places after the end of a
-    sentence are not to be read.
+    Puts each sentence between its boundaries, so that it is longer by 2. `ids` are the numbers of
+    words, shape (batch, time), or the character ids of words, shape (batch, time, characters).
+    `begin` and `end` are one word each, in the same form. The values after the end of a sentence
+    are arbitrary.
     """
     bounded = ids.new_zeros(len(ids), ids.size(1) + 2, *ids.shape[2:])
     bounded[:, 1:-1] = ids
     bounded[:, 0] = begin
     rows = torch.arange(len(ids), device=ids.device)
-    after_last_word = lengths.to(ids.device) + 1  # the begin moves all words by 1
+    after_last_word = lengths.to(ids.device) + 1  # `begin` is at 0, so the first word is at 1
     bounded[rows, after_last_word] = end
     return bounded
 
 
 def unique_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
     """
-    Returns the distinct rows of a matrix of integers, shape (n, k), and for each row the number of
-    the distinct row that it equals, shape (n,).
+    Returns the distinct rows of a matrix of integers, shape (distinct, columns), and for each row
+    of the matrix the number of the distinct row that it equals, shape (rows,).
 
-    These are the results of `torch.unique(rows, dim=0, return_inverse=True)`, in another order. It
-    is much faster on a CPU, because rows are compared by their hashes. If two different rows have
-    the same hash, torch's function is used after all.
+    These are the results of `torch.unique(rows, dim=0, return_inverse=True)`, in another order.
+    This function is much faster on a CPU, because it compares rows by their hashes. If two
+    different rows have the same hash, it calls torch's function after all.
     """
-    hashes, number_of_row = torch.unique(row_hashes(rows), return_inverse=True)
+    hashes, distinct_of_row = torch.unique(row_hashes(rows), return_inverse=True)
     positions = torch.arange(len(rows), device=rows.device)
-    # Shape: (distinct,), the position of the first row with each hash
-    first = torch.full_like(hashes, len(rows))
-    first.scatter_reduce_(0, number_of_row, positions, "amin")
-    distinct = rows[first]
-    has_collision = not torch.equal(distinct[number_of_row], rows)
+    # The position of the first row with each hash. Shape: (distinct,)
+    first_positions = torch.full_like(hashes, len(rows))
+    first_positions.scatter_reduce_(0, distinct_of_row, positions, "amin")
+    distinct = rows[first_positions]
+    has_collision = not torch.equal(distinct[distinct_of_row], rows)
     if has_collision:
         return torch.unique(rows, dim=0, return_inverse=True)
-    return distinct, number_of_row
+    return distinct, distinct_of_row
 
 
 def row_hashes(rows: Tensor) -> Tensor:
@@ -420,21 +440,23 @@ def row_hashes(rows: Tensor) -> Tensor:
     Returns a hash of each row of an integer matrix, as int64. Equal rows have equal hashes, and
     different rows almost always have different ones. Products and sums may overflow: int64 wraps.
     """
-    return (rows * _multipliers(rows.size(1), rows.device)).sum(dim=1)
+    num_columns = rows.size(1)
+    return (rows * _column_multipliers(num_columns, rows.device)).sum(dim=1)
 
 
 @lru_cache(maxsize=64)
-def _multipliers(number: int, device: torch.device) -> Tensor:
+def _column_multipliers(num_columns: int, device: torch.device) -> Tensor:
     """
-    Returns random numbers of 64 bits, one for each column, the same in every process. They are odd,
-    because the product with an even one loses bits.
+    Returns random numbers of 64 bits, shape (num_columns,): `row_hashes` multiplies the values of
+    each column by its own number. The numbers are odd, because the product with an even number
+    loses bits.
     """
-    # They are kept for later calls, so they must be normal tensors even if the first call is in
+    # Later calls get the same tensor, so it must be a normal one even if the first call is in
     # inference mode.
     with torch.inference_mode(False):
-        generator = torch.Generator().manual_seed(262)
+        generator = torch.Generator().manual_seed(_HASH_SEED)
         bounds = torch.iinfo(torch.int64)
         drawn = torch.randint(
-            bounds.min, bounds.max, (number,), generator=generator, dtype=torch.int64
+            bounds.min, bounds.max, (num_columns,), generator=generator, dtype=torch.int64
         )
-        return (drawn | 1).to(device)
+        return (drawn | 1).to(device)  # the lowest bit makes a number odd

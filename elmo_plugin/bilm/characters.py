@@ -58,11 +58,11 @@ def check_no_boundaries(words: Iterable[str], location: str) -> None:
     Raises `BiLmError`, beginning with `location`, if the words of a sentence contain `<S>` or
     `</S>`.
     """
-    boundaries = _SPECIAL_TOKENS.keys() & words
+    words = set(words)
+    boundaries = [token for token in _SPECIAL_TOKENS if token in words]
     if boundaries:
-        # In reverse alphabetical order, `<S>` comes before `</S>`.
         raise BiLmError(
-            f"{location}: the sentence contains {' and '.join(sorted(boundaries, reverse=True))}: "
+            f"{location}: the sentence contains {' and '.join(boundaries)}: "
             "remove it from the text, because the biLM adds the boundaries of sentences itself"
         )
 

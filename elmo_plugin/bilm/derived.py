@@ -27,20 +27,24 @@ class DerivedValues:
 
     def __init__(self, parameters: Sequence[Tensor]) -> None:
         self._identities = _identities(parameters)
-        # Keeps their memory in use, so that no other weight can get the same address.
-        self._kept = [weight.detach() for weight in parameters]
-        # `match` compares the values that the views show then with their bytes now.
-        on_cpu = [weight for weight in self._kept if weight.device.type == "cpu"]
+        # Keeps the weights' memory in use, so that no other weight can get the same address.
+        self._kept_weights = [weight.detach() for weight in parameters]
+        # Writes that torch does not count are noticed if they change these values. (Not the first
+        # values: an embedding begins with a row of padding, and that stays zero.) The views share
+        # the memory of the weights, and the bytes are copies.
+        on_cpu = [weight for weight in self._kept_weights if weight.device.type == "cpu"]
         self._middle_views = [_middle_value(weight) for weight in on_cpu]
         self._middle_bytes = [view.tobytes() for view in self._middle_views]
         self._values: dict[tuple[Hashable, ...], Any] = {}
 
-    def match(self, parameters: Sequence[Tensor]) -> bool:
+    def is_valid_for(self, parameters: Sequence[Tensor]) -> bool:
         """
-        Returns whether these are the same parameters, unchanged as far as can be seen without
-        reading them: it compares their addresses and layouts, torch's counters of writes, and, on a
-        CPU, the middle value of each. A weight with a `grad` counts as changed, because an
-        optimizer probably changes it, and fused optimizers do not count their writes.
+        Returns whether the values were derived from these parameters, and the parameters are
+        unchanged. To be fast, this does not read all weights. It compares their addresses, layouts
+        and torch's counters of writes, and on a CPU the middle value of each weight.
+
+        A weight with a `grad` counts as changed: an optimizer probably changes it, and torch does
+        not count the writes of fused optimizers.
         """
         for weight in parameters:
             if weight.grad is not None:
@@ -54,7 +58,7 @@ class DerivedValues:
         self, key: tuple[Hashable, ...], derive: Callable[..., Value], *arguments: Any
     ) -> Value:
         """Returns the value of this key. The first time, that is `derive(*arguments)`."""
-        values = self._values  # `drop` in another thread replaces the attribute, not this object
+        values = self._values  # read once, because `drop` in another thread may replace it
         if key in values:
             return values[key]
         # Two threads may both call `derive`; then both get the value that was stored first. A lock
@@ -115,18 +119,19 @@ class DerivingModule(nn.Module):
 
     def derived_values(self) -> DerivedValues | None:
         """
-        Returns the values derived from the weights, or `None` if the weights are trained; see
-        `refresh`.
+        Returns the values derived from the weights, or `None` if the weights are trained. If the
+        weights have changed, the old values are dropped; `refresh` says which changes are noticed.
         """
         parameters = list(self.parameters())
-        derived = self._derived
-        # A list, because this runs at every call, and a generator would be resumed for each weight.
+        # Not `is_trainable`, because a list is faster, and this runs for each batch.
         requires_grad = [weight.requires_grad for weight in parameters]
         if any(requires_grad):
-            derived = None
-        elif derived is None or not derived.match(parameters):
+            self._derived = None
+            return None
+        derived = self._derived  # read once, because another thread may replace it
+        if derived is None or not derived.is_valid_for(parameters):
             derived = DerivedValues(parameters)
-        self._derived = derived
+            self._derived = derived
         return derived
 
     def refresh(self) -> None:
@@ -134,12 +139,17 @@ class DerivingModule(nn.Module):
         Drops everything that was derived from the weights: packed weights, vectors of words,
         digests.
 
-        This happens automatically if a weight requires gradients, has a `grad`, is replaced,
-        gets other memory (`weight.data = ...`, `to` and the like), or is written to by an operation
-        that torch counts, in `no_grad` or not (`load_state_dict`, `nn.init`, most optimizers).
-        torch counts no writes through `.data` or numpy, nor writes of fused optimizers: on a CPU
-        they are noticed if they change the middle value of any weight. Call this after such writes
-        to single values, or on a GPU.
+        This happens automatically if a weight
+
+        - requires gradients, or has a `grad`
+        - is replaced, or gets other memory (`weight.data = ...`, `to` and the like)
+        - is written to by an operation that torch counts, such as `load_state_dict`, `nn.init` or
+          most optimizers, whether or not in `no_grad`
+
+        torch does not count writes through `.data` or numpy, nor the writes of fused optimizers. On
+        a CPU, such writes are noticed if they change the middle value of any weight. On a GPU they
+        are not noticed: call this method after them. On a CPU, call it after writing only a few
+        values in one of these ways.
         """
         self._derived = None
 
@@ -187,25 +197,25 @@ class WordCache:
 
     def look_up(self, words: Tensor, encode: Callable[[Tensor], Tensor]) -> Tensor:
         """
-        Returns the vectors of distinct words, shape (words, characters), int16: stored ones, and
-        those that `encode` returns for the missing words. Shape (words, dim), not shared with the
-        cache.
+        Returns the vectors of distinct `words`, shape (words, characters), int16. Vectors of stored
+        words are copied from the table. `encode` computes the others, and they are stored. The
+        result has the shape (words, dim), and shares no memory with the table.
 
-        Raises `ValueError` if a word is there twice: it would get two rows, and later words would
-        overwrite rows that are in use.
+        Raises `ValueError` if `words` contains a word twice. It would take two rows of the table
+        but count as one word, and later words would overwrite rows that are in use.
         """
         keys = [row.tobytes() for row in words.to(torch.int16).numpy(force=True)]
         if len(set(keys)) < len(keys):
             raise ValueError("WordCache.look_up: expected distinct words, got one of them twice")
         with self._lock:
-            slots = [self._slots.get(key, -1) for key in keys]
+            slots = [self._slots.get(key, -1) for key in keys]  # -1 for a missing word
             missing = [number for number, slot in enumerate(slots) if slot < 0]
-            # Without a stored word, the new vectors are the result, and need not be copied into it.
-            if self._vectors is None or len(missing) == len(keys):
+            if self._vectors is None or len(missing) == len(keys):  # no word is stored
                 vectors = encode(words)
                 self._insert(keys, vectors)
                 return vectors
-            vectors = self._vectors[slots]  # a copy; missing words have the last row, for now
+            # A copy. A missing word has the last row of the table here, until it gets its own.
+            vectors = self._vectors[slots]
             if missing:
                 encoded = encode(words[missing])
                 vectors[missing] = encoded

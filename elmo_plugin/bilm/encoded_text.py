@@ -72,7 +72,7 @@ class EncodedText(Generic[Vectors]):
     def _at(self, position: int) -> Vectors:
         """Returns the vector at a position. Raises `IndexError` if the text ends before it."""
         try:
-            # Read only for its errors. `None`, for example, is a position for a tensor.
+            # The list checks the position: as an index of a tensor, `None` would raise no error.
             self.words[position]
         except IndexError:
             raise IndexError(

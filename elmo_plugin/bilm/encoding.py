@@ -24,7 +24,7 @@ from elmo_plugin.common.typography import Word
 
 Layers = str | int | Sequence[float]
 LAYER_NAMES = ("all", "mean", "sum", "top", "token")
-_ROUNDING = 0.01  # tolerance for the sum of weights, such as three times 0.333
+_SUM_TOLERANCE = 0.01  # for the sum of rounded weights, such as three times 0.333
 
 
 def _mean_of_words(vectors: Tensor, words: Sequence[str]) -> Tensor:
@@ -39,10 +39,11 @@ def _first_word(vectors: Tensor, words: Sequence[str]) -> Tensor:
     return vectors[..., 0, :]
 
 
-def _mean_of_rare_words(vectors: Tensor, words: Sequence[str]) -> Tensor:
+def _mean_by_frequency(vectors: Tensor, words: Sequence[str]) -> Tensor:
     """
-    Returns the mean of the words' vectors, each times a / (a + p(word)), as in Arora et al. (2017):
-    a sum divided by the number of words, not by the sum of the weights.
+    Returns the mean of the words' vectors after each was multiplied by its "smooth inverse
+    frequency", a / (a + p(word)). As in Arora et al. (2017), the sum is divided by the number of
+    words, not by the sum of the weights.
     """
     weights = inverse_frequency_weights(words).to(vectors)  # Shape: (words,)
     return (weights[:, None] * vectors).mean(dim=-2)
@@ -54,7 +55,7 @@ POOLINGS: dict[str, Callable[[Tensor, Sequence[str]], Tensor]] = {
     "mean": _mean_of_words,
     "max": _max_of_words,
     "first": _first_word,
-    "sif": _mean_of_rare_words,
+    "sif": _mean_by_frequency,
 }
 TOKENIZERS = ("whitespace", "spacy", "letters")
 OUTPUTS = ("torch", "numpy")
@@ -110,25 +111,25 @@ def is_single_text(texts: Any) -> bool:
 
 
 def encode_texts(
-    select_all: Callable[[list[list[str]]], list[Any]],
+    vectors_of_texts: Callable[[list[list[str]]], list[Any]],
     texts: Iterable[Any],
     tokenizer: Tokenizer,
     language: str,
     batch_size: int,
 ) -> Iterator[EncodedText[Any]]:
     """
-    Yields each text with its words and their vectors: `select_all` returns the vectors of several
-    texts, given their words. Only one batch is in memory at a time.
+    Yields each text with its words and their vectors. `vectors_of_texts` computes the vectors of
+    several texts from their words. Only one batch is in memory at a time.
     """
-    numbered = enumerate(texts)
+    numbered_texts = enumerate(texts)
     while True:
-        split = []
-        for number, text in islice(numbered, batch_size):
-            split.append(split_text(text, f"texts[{number}]", tokenizer, language))
-        if not split:  # the texts have been read to their end
+        batch = []
+        for number, text in islice(numbered_texts, batch_size):
+            batch.append(split_text(text, f"texts[{number}]", tokenizer, language))
+        if not batch:  # the texts have been read to their end
             return
-        selected = select_all([words for words, _ in split])
-        for (words, offsets), vectors in zip(split, selected, strict=True):
+        all_vectors = vectors_of_texts([words for words, _ in batch])
+        for (words, offsets), vectors in zip(batch, all_vectors, strict=True):
             yield EncodedText(words, offsets, vectors)
 
 
@@ -136,30 +137,37 @@ def split_text(
     text: Any, place: str, tokenizer: Tokenizer, language: str
 ) -> tuple[list[str], list[tuple[int, int]] | None]:
     """
-    Returns the words of a text, and the beginning and the end of each in the text. A list of words
-    or tokens is not split; the offsets are `None` for it, and for a text that a function of the
-    user splits. Errors begin with `place`.
+    Returns the words of a text, and the offsets of each word: its beginning and its end in the
+    text. The offsets are `None` if the text is already a list of words or tokens, or if a function
+    of the user splits it. Errors begin with `place`.
     """
-    if hasattr(text, "as_py"):
-        text = text.as_py()  # a value of a column of Arrow
+    if hasattr(text, "as_py"):  # a value of a column of Arrow
+        text = text.as_py()
     if not isinstance(text, str):
         words = as_words(text, place, "a text or a list of words")
         check_no_texts(words, place)
         return words, None
     text = str(text)  # because spaCy refuses subclasses of str, such as numpy's strings
-    # Half of a character, such as "\ud83d" in JSON, has no bytes in UTF-8.
+    _check_no_surrogates(text, place)
+    if callable(tokenizer):
+        return as_words(tokenizer(text), f"tokenizer({place})"), None
+    tokenize = make_tokenizer(tokenizer, language)
+    found_words = tokenize(text)
+    offsets = [(word.start, word.end) for word in found_words]
+    return [word.text for word in found_words], offsets
+
+
+def _check_no_surrogates(text: str, place: str) -> None:
+    """
+    Raises `BiLmError`, beginning with `place`, if a text contains half of a character, such as
+    "\\ud83d" in JSON: UTF-8 cannot represent it.
+    """
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise BiLmError(
             f"{place}: {text[error.start]!a} is half of a character (a surrogate)"
         ) from None
-    if callable(tokenizer):
-        return as_words(tokenizer(text), f"tokenizer({place})"), None
-    split = make_tokenizer(tokenizer, language)
-    found = split(text)
-    offsets = [(word.start, word.end) for word in found]
-    return [word.text for word in found], offsets
 
 
 @lru_cache(maxsize=8)
@@ -286,16 +294,17 @@ def check_layers(layers: Layers, num_layers: int | None = None) -> None:
     if _are_weights(layers):
         mixing_weights(layers, num_layers)  # called only for its check
         return
-    limit = math.inf  # any layer, as long as the number of layers is not known
-    last = ""
-    if num_layers is not None:
-        limit = num_layers
-        last = f" from 0 to {num_layers - 1}"
+    if num_layers is None:
+        is_number = is_layer(layers, math.inf)
+        expected_number = "a layer's number"
+    else:
+        is_number = is_layer(layers, num_layers)
+        expected_number = f"a layer's number from 0 to {num_layers - 1}"
     is_name = isinstance(layers, str) and layers in LAYER_NAMES
-    if not is_name and not is_layer(layers, limit):
+    if not is_name and not is_number:
         raise BiLmError(
-            f"layers: expected {', '.join(LAYER_NAMES)}, a layer's number{last} or a weight for "
-            f"each layer, got {layers!r}"
+            f"layers: expected {', '.join(LAYER_NAMES)}, {expected_number} or a weight for each "
+            f"layer, got {layers!r}"
         )
 
 
@@ -331,23 +340,24 @@ def _are_weights(layers: Any) -> TypeGuard[Sequence[float]]:
 
 def mixing_weights(weights: Sequence[float], num_layers: int | None = None) -> list[float]:
     """
-    Returns the weights of layers, divided by their sum. They may be a list, an array or a tensor.
+    Returns the weights of layers, given as a list, an array or a tensor. They are divided by their
+    sum, so that rounded weights have the sum 1 too.
 
     Raises `BiLmError` unless there is a weight for each layer, none is negative, and their sum is
     about 1.
     """
     if isinstance(weights, np.ndarray | Tensor):
         weights = weights.tolist()
-    # Also false for NaN, because no comparison with it is true.
+    # NaN is refused too, because `weight >= 0` is false for it.
     are_weights = all(isinstance(weight, Real) and weight >= 0 for weight in weights)
     is_one_per_layer = num_layers is None or len(weights) == num_layers
-    if not are_weights or not is_one_per_layer or abs(sum(weights) - 1) > _ROUNDING:
-        number = ""
+    if not are_weights or not is_one_per_layer or abs(sum(weights) - 1) > _SUM_TOLERANCE:
+        expected = "numbers"
         if num_layers is not None:
-            number = f"{num_layers} "
+            expected = f"{num_layers} numbers"
         raise BiLmError(
-            f"mixing weights: expected {number}numbers, one for each layer, not negative and of "
-            f"sum 1, got {list(weights)}"
+            f"mixing weights: expected {expected}, one for each layer, not negative and of sum 1, "
+            f"got {list(weights)}"
         )
     total = sum(weights)
     return [float(weight) / total for weight in weights]

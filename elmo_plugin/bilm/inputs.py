@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import wraps
@@ -18,8 +19,11 @@ _NOT_LISTS = (str, bytes, bytearray, Mapping, AbstractSet)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def explained(method: Function) -> Function:
-    """Decorates a method: the `TypeError` for an unknown argument says which one is meant."""
+def suggests_arguments(method: Function) -> Function:
+    """
+    Decorates a method, so that the `TypeError` for an unknown argument suggests the argument that
+    is probably meant.
+    """
     names = [name for name in signature(method).parameters if name not in ("self", "cls")]
 
     @wraps(method)
@@ -35,19 +39,20 @@ def explained(method: Function) -> Function:
 
 def _argument_hint(name: str, names: Sequence[str]) -> str:
     """
-    Returns which of the arguments `names` is probably meant by an unknown name, or else lists all
-    of them.
+    Returns the end of a message about the unknown argument `name`: advice, if there is some for
+    this name or a similar one, or else the `names` of all arguments.
     """
 
     def is_possible(advice: str) -> bool:
-        return fits(advice, names)
+        return can_be_given(advice, names)
 
-    meant = meant_name(name, names, "arguments", is_possible)
-    if not meant:
+    advice = meant_name(name, names, "arguments", is_possible)
+    if not advice:
         return f"the arguments are {', '.join(names)}"
-    if meant.endswith("."):  # a whole sentence, such as "texts of any length are read whole."
-        return meant.removesuffix(".")
-    return f"did you mean {meant}?"
+    is_sentence = advice.endswith(".")  # such as "texts of any length are read whole."
+    if is_sentence:
+        return advice.removesuffix(".")
+    return f"did you mean {advice}?"
 
 
 def untraced(method: Function) -> Function:
@@ -74,14 +79,15 @@ def untraced(method: Function) -> Function:
     return cast(Function, call)
 
 
-def fits(advice: str, names: Collection[str]) -> bool:
+def can_be_given(advice: str, names: Collection[str]) -> bool:
     """
-    Returns whether an advice can be given for a method with the arguments `names`. "layers=2" and
-    "texts, the first argument" can if it has that argument. "bilm.encode(...)" or a sentence is not
-    about an argument of the method, and can always be given.
+    Returns whether advice can be given for a method with the arguments `names`. If the advice
+    begins with an argument, as "layers=2" and "texts, the first argument" do, the method must have
+    it. Any other advice can always be given, such as "bilm.encode(...)" or a sentence.
     """
-    beginning, _, _ = advice.replace(",", "=").partition("=")  # up to the first "=" or comma
-    return beginning in names or not beginning.isidentifier()
+    beginning = re.split("[=,]", advice, maxsplit=1)[0]
+    is_argument = beginning.isidentifier()
+    return not is_argument or beginning in names
 
 
 def as_words(sentence: Any, place: str, expected: str = "a list of words") -> list[str]:
@@ -89,7 +95,7 @@ def as_words(sentence: Any, place: str, expected: str = "a list of words") -> li
     Returns the words of a sentence of strings, or of tokens with a `text`. Raises `BiLmError`,
     beginning with `place`, if it is anything else.
     """
-    words = list(in_order(sentence, place, expected))
+    words = list(listed_items(sentence, place, expected))
     for number, word in enumerate(words):
         if not isinstance(word, str):
             text = getattr(word, "text", word)
@@ -113,30 +119,40 @@ def check_no_texts(words: Sequence[str], place: str) -> None:
             )
 
 
-def in_order(values: Any, place: str, expected: str) -> Iterable[Any]:
+def listed_items(values: Any, place: str, expected: str) -> Iterable[Any]:
     """
-    Returns `values` if they can be read one by one. Raises `BiLmError`, beginning with `place` and
-    saying what was `expected`, for a text, a table, and for collections without an order.
+    Returns `values` if they are a list, or can be read one by one like a list. Raises `BiLmError`,
+    beginning with `place` and saying what was `expected`, for a single value, a text, a table, and
+    for collections without an order.
     """
-    # An array of no dimensions has the methods of a list, but no elements.
-    is_iterable = isinstance(values, Iterable) and getattr(values, "ndim", 1) != 0
     # A table of pandas or polars would yield the names of its columns.
     is_table = hasattr(values, "columns")
-    if is_iterable and not is_table and not isinstance(values, _NOT_LISTS):
+    if _is_iterable(values) and not is_table and not isinstance(values, _NOT_LISTS):
         return values
-    text = getattr(values, "text", values)
+    raise BiLmError(f"{place}: expected {expected}, got {_describe(values)}")
+
+
+def _is_iterable(values: Any) -> bool:
+    """Returns whether `values` have elements that can be read one by one."""
+    # An array of no dimensions has the methods of a list, but no elements.
+    return isinstance(values, Iterable) and getattr(values, "ndim", 1) != 0
+
+
+def _describe(values: Any) -> str:
+    """Describes a value that is not like a list. For a text or a missing value, adds advice."""
+    text = getattr(values, "text", values)  # the tokens and documents of spaCy have a `text`
     if isinstance(text, str):
-        way_out = "put the words of a sentence in a list"
+        advice = "put the words of a sentence in a list"
         if " " in text:
-            way_out = "split it"
-        got = f"{values!r:.60}: {way_out}, or use BiLm.encode"
-    elif is_missing(values):
-        got = f"{values!r:.60}, a missing value: leave those out, as column.dropna() of pandas does"
-    elif is_iterable:
-        got = type(values).__name__  # says more than the content of a table or a set
-    else:
-        got = f"{values!r:.60}"
-    raise BiLmError(f"{place}: expected {expected}, got {got}")
+            advice = "split it"
+        return f"{values!r:.60}: {advice}, or use BiLm.encode"
+    if is_missing(values):
+        return (
+            f"{values!r:.60}, a missing value: leave those out, as column.dropna() of pandas does"
+        )
+    if _is_iterable(values):
+        return type(values).__name__  # says more than the content of a table or a set
+    return f"{values!r:.60}"
 
 
 def refuse_file_name(text: str) -> None:
@@ -156,5 +172,5 @@ def is_missing(value: Any) -> bool:
 
 def as_sentences(sentences: Any) -> list[list[str]]:
     """Returns the words of each sentence."""
-    listed = in_order(sentences, "sentences", "a list of lists of words")
+    listed = listed_items(sentences, "sentences", "a list of lists of words")
     return [as_words(sentence, f"sentences[{number}]") for number, sentence in enumerate(listed)]

@@ -15,15 +15,18 @@ MAX_INTEGER = 127
 
 
 class Int8Linear:
-    """Computes oneDNN's product of unsigned inputs with a weight in its own layout."""
+    """
+    A linear layer computed by oneDNN, with its weight packed in oneDNN's own layout and its inputs
+    as unsigned integers.
+    """
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         integers, steps = to_integers(weight.float())
         shape_of_inputs = None  # not known yet
         self._weight = torch.ops.onednn.qlinear_prepack(integers.to(torch.int8), shape_of_inputs)
-        self._scales = steps.squeeze(1)
-        # Nothing is added to the integers of the weight. Shape: (outputs,)
-        self._zero_points = torch.zeros(len(weight), dtype=torch.int64)
+        self._weight_steps = steps.squeeze(1)  # Shape: (outputs,)
+        # Zeros, because the integers of the weight are signed, and nothing is added to them.
+        self._weight_zero_points = torch.zeros(len(weight), dtype=torch.int64)
         self._bias = bias
 
     def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
@@ -31,11 +34,11 @@ class Int8Linear:
         integers, steps = to_integers(inputs.float())
         result = torch.ops.onednn.qlinear_pointwise(
             integers.add_(ZERO_POINT).to(torch.uint8),
-            1.0,  # scale of the inputs: the rows' own steps are multiplied below
+            1.0,  # scale of all inputs: instead, each row is multiplied by its own step below
             ZERO_POINT,
             self._weight,
-            self._scales,
-            self._zero_points,
+            self._weight_steps,
+            self._weight_zero_points,
             None,  # bias: added below, after the multiplication by the steps
             1.0,  # scale of the output
             0,  # zero point of the output
@@ -44,10 +47,11 @@ class Int8Linear:
             [],
             "",
         )
-        summand = self._bias if added is None else added
-        if summand is None:
+        if added is None:
+            added = self._bias
+        if added is None:
             return result.mul_(steps)
-        return torch.addcmul(summand, result, steps, out=result)
+        return torch.addcmul(added, result, steps, out=result)
 
 
 class Int8Directions:
@@ -64,17 +68,19 @@ class Int8Directions:
             self._weights.append(integers.to(torch.int8).t())
             steps_of_directions.append(steps)
         # Shape: (directions, 1, outputs)
-        self._scales = torch.stack(steps_of_directions).transpose(1, 2)
+        self._weight_steps = torch.stack(steps_of_directions).transpose(1, 2)
 
     def __call__(self, inputs: Tensor, added: Tensor | None = None) -> Tensor:
         """Returns the products, shape (directions, rows, outputs), plus `added` of that shape."""
         integers, steps = to_integers(inputs.float())
-        sums = integers.new_empty(*integers.shape[:2], self._scales.size(2), dtype=torch.int32)
-        for rows, weight, products in zip(
-            integers.to(torch.int8), self._weights, sums, strict=True
+        num_outputs = self._weight_steps.size(2)
+        products = integers.new_empty(*integers.shape[:2], num_outputs, dtype=torch.int32)
+        # The three are taken apart by direction, and the product of each is written to its place.
+        for rows, weight, product in zip(
+            integers.to(torch.int8), self._weights, products, strict=True
         ):
-            torch._int_mm(rows, weight, out=products)
-        scaled = torch.mul(sums, self._scales)
+            torch._int_mm(rows, weight, out=product)
+        scaled = torch.mul(products, self._weight_steps)
         if added is None:
             return scaled.mul_(steps)
         return torch.addcmul(added, scaled, steps, out=scaled)
@@ -96,11 +102,12 @@ def has_int8() -> bool:
 
 
 @lru_cache
-def has_int8_row() -> bool:
+def can_multiply_int8_row() -> bool:
     """Returns whether this torch multiplies a single row of 8-bit integers on a CPU."""
-    zeros = torch.zeros(8, 8, dtype=torch.int8)
+    matrix = torch.zeros(8, 8, dtype=torch.int8)
+    row = matrix[:1]
     try:
-        torch._int_mm(zeros[:1], zeros)
+        torch._int_mm(row, matrix)
     except (AttributeError, RuntimeError):  # an older torch lacks it, or refuses a CPU
         return False
     return True
@@ -113,12 +120,16 @@ def int8_is_exact() -> bool:
     instructions oneDNN adds two products in 16 bits and may overflow silently.
     """
     with torch.inference_mode(False), torch.no_grad():
+        # Two summands overflow already, so small matrices are enough.
         inputs = torch.full((2, 64), float(MAX_INTEGER))
         weight = torch.full((16, 64), float(MAX_INTEGER))
         weight[::2] *= -1  # sums may overflow upwards and downwards
         expected = inputs @ weight.t()
-        products = [Int8Linear(weight, None)(inputs)]
-        if has_int8_row():
+        linear = Int8Linear(weight, None)
+        is_exact = torch.allclose(linear(inputs), expected)
+        if is_exact and can_multiply_int8_row():
             one_direction = Int8Directions([weight])
-            products += one_direction(inputs[None, :1])  # Shape of the inputs: (directions, 1, 64)
-    return all(torch.allclose(product, expected[: len(product)]) for product in products)
+            row = inputs[:1]
+            product = one_direction(row[None])  # Shape: (directions, rows, outputs)
+            is_exact = torch.allclose(product[0], expected[:1])
+    return is_exact

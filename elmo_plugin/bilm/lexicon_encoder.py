@@ -47,7 +47,7 @@ class LexiconTokenEncoder(CachedTokenEncoder):
 
     def __init__(self, options: LexiconCnnOptions, projection_dim: int) -> None:
         super().__init__()
-        self._slots = options.max_characters_per_word
+        self._num_slots = options.max_characters_per_word  # for characters and the two marks
         self._characters = dict(options.characters)
         self._words = dict(options.words)
         if options.words:
@@ -70,40 +70,49 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         float32 here, and nothing is derived.
         """
         weight = self.projection.weight
-        words = [self.word(ids) for ids in character_ids.tolist()]
+        words = [self.decode_word(ids) for ids in character_ids.tolist()]
         features = []
-        # Each of the two embeddings exists only if the model has a lexicon for it.
-        if hasattr(self, "word_embedding"):
+        if self._words:
             rows = [self._words.get(word, self._words[UNKNOWN]) for word in words]
             features.append(self.word_embedding(torch.tensor(rows, device=weight.device)))
-        if hasattr(self, "character_embedding"):
-            ids = torch.tensor([self.character_rows(word) for word in words], device=weight.device)
-            maxima, order = encode_by_length(ids, self.widest_filter, self._maxima)
-            maxima = maxima[order.argsort()]  # Shape: (words, filters)
-            features.append(word_features(maxima, self.activation, self.highways))
+        if self._characters:
+            features.append(self._character_features(words))
         return self.projection(torch.cat(features, dim=1)).to(weight.dtype)
 
-    def _maxima(self, ids: Tensor) -> Tensor:
-        """Returns the maximum of each filter over all windows of a word, shape (words, filters)."""
-        characters = self.character_embedding(ids).transpose(1, 2)
-        return torch.cat(
-            [convolution(characters).amax(dim=2) for convolution in self.convolutions], dim=1
-        )
+    def _character_features(self, words: Sequence[str]) -> Tensor:
+        """Returns the features of words from their characters, shape (words, filters)."""
+        device = self.projection.weight.device
+        rows = torch.tensor([self.character_rows(word) for word in words], device=device)
+        maxima, order = encode_by_length(rows, self.widest_filter, self._filter_maxima)
+        in_given_order = order.argsort()
+        return word_features(maxima[in_given_order], self.activation, self.highways)
 
-    def word(self, character_ids: Sequence[int]) -> str:
-        """Decodes the bytes of a word, and cuts it to as many characters as the model reads."""
-        after_begin = character_ids[1]  # the first slot has the begin of the word
+    def _filter_maxima(self, rows: Tensor) -> Tensor:
+        """
+        Returns the maximum of each filter over all windows of a word, shape (words, filters).
+        `rows` are the words as `character_rows` returns them, shape (words, slots).
+        """
+        characters = self.character_embedding(rows).transpose(1, 2)  # (words, channels, slots)
+        maxima = [convolution(characters).amax(dim=2) for convolution in self.convolutions]
+        return torch.cat(maxima, dim=1)
+
+    def decode_word(self, character_ids: Sequence[int]) -> str:
+        """
+        Returns the word with these character ids, cut to as many characters as the model reads. For
+        a sentence boundary, returns its name in the lexicon.
+        """
+        after_begin = character_ids[1]  # the first slot has the mark for the begin of the word
         if after_begin in BOUNDARIES:
             return BOUNDARIES[after_begin]
         # The ids 1 to 256 are bytes; 0 and the greater ones are padding and marks.
         content = bytes(id_ - 1 for id_ in character_ids if 0 < id_ <= 256)
         text = content.decode("utf-8", "ignore")  # the last character may be cut
-        return text[: self._slots - 2]  # two slots are for the marks
+        return text[: self._num_slots - 2]  # two slots are for the marks
 
     def character_rows(self, word: str) -> list[int]:
         """
-        Returns the row of each character in the embedding, between the marks of the word, and
-        padding up to the number of slots.
+        Returns the row of each character in the embedding, with a mark before and after the word,
+        and padding up to the number of slots.
         """
         row_of = self._characters
         characters = list(word)
@@ -113,5 +122,5 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         for character in characters:
             rows.append(row_of.get(character, row_of[UNKNOWN]))
         rows.append(row_of[LAST_MARK])
-        padding = [row_of[PADDING]] * (self._slots - len(rows))
+        padding = [row_of[PADDING]] * (self._num_slots - len(rows))
         return rows + padding

@@ -85,28 +85,31 @@ def lstm_layers(
     it is needed.
     """
     options = directions[0].options
-    name = _choose_recurrence(directions, inputs, batch_sizes, state, settings)
-    recurrence = RECURRENCES[name]
+    recurrence_name = _choose_recurrence(directions, inputs, batch_sizes, state, settings)
+    recurrence = RECURRENCES[recurrence_name]
     outputs = []
     final_states = []
     for number in range(options.n_layers):
         if settings.dropout:
             inputs = _drop(directions, inputs)
-        # One layer for each direction
-        layers = [cast(LstmLayer, lstm.layers[number]) for lstm in directions]
-        key = ("lstm", number, name, settings.precision.name)
-        packed = derive_once(settings.derived, key, recurrence.pack, layers, settings.precision)
+        layer_of_each_direction = [cast(LstmLayer, lstm.layers[number]) for lstm in directions]
+        packed = derive_once(
+            settings.derived,
+            ("lstm", number, recurrence_name, settings.precision.name),
+            recurrence.pack,
+            layer_of_each_direction,
+            settings.precision,
+        )
         before = state.layer(number)
         hidden, final = recurrence.run(packed, inputs, batch_sizes, before, settings.keep_state)
         if number > 0 and options.use_skip_connections:  # the first layer has none
             hidden = [output + rows for output, rows in zip(hidden, inputs, strict=True)]
         inputs = hidden  # Shapes: (rows, projection_dim)
-        is_last = number == options.n_layers - 1
-        if settings.dropout and is_last:  # other outputs are inputs of a layer, see above
-            hidden = _drop(directions, hidden)
         outputs.append(hidden)
         if final is not None:
             final_states.append(final)
+    if settings.dropout:  # in the loop, dropout acts on the inputs of layers only
+        outputs[-1] = _drop(directions, outputs[-1])
     if not settings.keep_state:
         return outputs, None
     return outputs, LstmState.stacked(final_states)
@@ -159,7 +162,8 @@ def _prefers_batched_directions(
     if inputs[0].is_cuda:
         return True
     rows_of_a_step = mean_rows_of_a_step(inputs[0], batch_sizes)
-    multiplications = rows_of_a_step * 4 * options.dim * options.projection_dim
+    gates_dim = 4 * options.dim  # an LSTM has four gates
+    multiplications = rows_of_a_step * gates_dim * options.projection_dim
     return settings.precision.prefers_batched_directions(rows_of_a_step, multiplications)
 
 

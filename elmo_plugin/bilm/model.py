@@ -25,7 +25,13 @@ from elmo_plugin.bilm.encoding import (
     is_single_text,
     select_vectors,
 )
-from elmo_plugin.bilm.inputs import as_sentences, explained, in_order, refuse_file_name, untraced
+from elmo_plugin.bilm.inputs import (
+    as_sentences,
+    listed_items,
+    refuse_file_name,
+    suggests_arguments,
+    untraced,
+)
 from elmo_plugin.bilm.io import Card, Checkpoint, Source, read_checkpoint, write_card, write_files
 from elmo_plugin.bilm.network import BiLmNetwork, Cache, check_cache, without_gradients
 from elmo_plugin.common.meanings import no_attribute
@@ -118,7 +124,7 @@ class BiLm(BiLmNetwork):
         return self.boundaries.device
 
     @classmethod
-    @explained
+    @suggests_arguments
     def from_pretrained(
         cls, source: Source, precision: str = "float32", device: str | torch.device | None = None
     ) -> "Self":
@@ -151,7 +157,7 @@ class BiLm(BiLmNetwork):
         return bilm.to(target)
 
     @classmethod
-    @explained
+    @suggests_arguments
     def from_files(
         cls,
         options_file: str | Path,
@@ -172,7 +178,7 @@ class BiLm(BiLmNetwork):
         write_card(folder, checkpoint)
 
     @untraced
-    @explained
+    @suggests_arguments
     @torch.no_grad()
     def embed(self, sentences: Iterable[Iterable[Any]], cache: Cache | None = None) -> list[Tensor]:
         """
@@ -272,7 +278,7 @@ class BiLm(BiLmNetwork):
     def encode(
         self, texts: Iterable[Any], *, output: Literal["numpy"], **_: "Unpack[TextOptions]"
     ) -> np.ndarray: ...
-    @explained
+    @suggests_arguments
     def encode(
         self,
         texts: Iterable[Any],
@@ -335,16 +341,15 @@ class BiLm(BiLmNetwork):
 
         def encode_all(some_texts: Iterable[Any]) -> Iterator[EncodedText[Any]]:
             bar = progress_bar(iterable=some_texts, disable=not show_progress_bar, unit=" texts")
-            # The vectors of several texts, given their words.
-            select_all = partial(self._select_each, select=select)
-            return encode_texts(select_all, bar, tokenizer, language, batch_size)
+            vectors_of_texts = partial(self._select_each, select=select)
+            return encode_texts(vectors_of_texts, bar, tokenizer, language, batch_size)
 
         if is_single_text(texts):
             (encoded_text,) = encode_all([texts])
             if pooling is None:
                 return encoded_text
             return encoded_text.vectors
-        encoded = encode_all(in_order(texts, "texts", "a text, or a list or column of texts"))
+        encoded = encode_all(listed_items(texts, "texts", "a text, or a list or column of texts"))
         if pooling is not None:
             return self._stacked_vectors(encoded, select, output)
         if isinstance(texts, Iterator):  # perhaps more texts than fit into memory
@@ -373,7 +378,7 @@ class BiLm(BiLmNetwork):
         return torch.stack(vectors)
 
     @staticmethod
-    @explained
+    @suggests_arguments
     def similarity(first: Any, second: Any) -> Any:
         """
         Returns the cosine of each vector of `first` with each vector of `second`, shape (vectors of

@@ -347,7 +347,7 @@ class BiLmNetwork(DerivingModule):
         device = word_ids.device
         time = word_ids.size(1)
         packing = pack(lengths)
-        forward_places, backward_places = packing.positions(lengths, time)  # Shapes: (rows,)
+        forward_places, backward_places = packing.padded_positions(lengths, time)  # Shapes: (rows,)
         places = [forward_places.to(device), backward_places.to(device)]
         flat_word_ids = word_ids.flatten()  # Shape: (batch * time,)
         # Shapes: (rows,), for each direction in the order in which it reads.

@@ -121,7 +121,7 @@ class Int8(Precision):
     def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
         if rows != 1:  # for more than one row, oneDNN's own layout is as fast or faster
             return False
-        return multiplications <= self.most_batched and int8.has_int8_row()
+        return multiplications <= self.most_batched and int8.can_multiply_int8_row()
 
 
 _SHORT_NAMES = {"fp32": "float32", "bf16": "bfloat16"}

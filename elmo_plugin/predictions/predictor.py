@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.archives import default_predictor, load_archive, naming_archive
-from elmo_plugin.bilm import BiLmError, in_order
+from elmo_plugin.bilm import BiLmError, listed_items
 from elmo_plugin.common.bundled import tagger_of
 from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.common.files import check_outputs
@@ -143,7 +143,7 @@ class TextPredictor:
 
     def _numbered_inputs(self, items: Any) -> Iterator[Input]:
         """Yields the input for each item of an iterable. Its place, for messages, is its index."""
-        for number, item in enumerate(in_order(items, "predict", _EXPECTED_INPUTS)):
+        for number, item in enumerate(listed_items(items, "predict", _EXPECTED_INPUTS)):
             place = f"texts[{number}]"
             yield Input(place, input_of_item(self.task, item, place))
 

@@ -8,7 +8,7 @@ import torch
 from _pytest.mark import ParameterSet
 
 from elmo_plugin.bilm import PRECISIONS, BiLm
-from elmo_plugin.bilm.int8 import has_int8_row
+from elmo_plugin.bilm.int8 import can_multiply_int8_row
 
 
 class ComputePath(NamedTuple):
@@ -55,7 +55,7 @@ every_path = pytest.mark.parametrize("path", with_marks(PATHS))
 def skip_if_not_here(path: ComputePath) -> None:
     """Skips the test, by the path's name, where the machine cannot take it."""
     lacking = PRECISIONS[path.precision].lacks(torch.device(path.device))
-    if path[:2] == ("batched_directions", "int8") and not has_int8_row():
+    if path[:2] == ("batched_directions", "int8") and not can_multiply_int8_row():
         lacking = "a torch that multiplies a row of 8-bit integers"
     if lacking:
         pytest.skip(f"the path {path} needs {lacking}")

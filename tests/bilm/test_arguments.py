@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.bilm.inputs import fits
+from elmo_plugin.bilm.inputs import can_be_given
 from elmo_plugin.common.meanings import meanings
 from tests.small_bilm import loud_bilm
 
@@ -74,7 +74,7 @@ def test_every_proposed_argument_exists_in_the_method() -> None:
     assert [
         target
         for target in meanings()["arguments"]
-        if not any(fits(target, each) for each in names)
+        if not any(can_be_given(target, each) for each in names)
     ] == []
 
 

@@ -26,7 +26,7 @@ from elmo_plugin.bilm.io.layouts import (
     default_projection,
     hdf5_mappings,
     is_lstm_bias,
-    only_layer_name,
+    single_layer_name,
 )
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
@@ -52,7 +52,7 @@ _OPTIONS = "options"  # an attribute of the file
 _BILM_DATASET = re.compile(r"/*(char_embed|CNN|CNN_high_\d+|CNN_proj|RNN_\d+)(/|$)")
 # A softmax has at most this many bytes of words for each of its numbers: far more than real words
 # take.
-_MAX_BYTES_A_NUMBER = 100
+_MAX_WORD_BYTES_PER_NUMBER = 100
 
 logger = get_logger(__name__)
 
@@ -112,7 +112,7 @@ def read_weights(path: str | AnyPath, options: BiLmOptions) -> Iterator[tuple[st
     with open_hdf5(path, f"weight file {path}") as file:
         for mapping in hdf5_mappings(options):
             dataset = _find_dataset(file, mapping, options)
-            if isinstance(dataset, np.ndarray):
+            if isinstance(dataset, np.ndarray):  # it stands for a dataset that is left out
                 values = torch.from_numpy(dataset)
             else:
                 values = _read_finite(dataset)
@@ -121,28 +121,39 @@ def read_weights(path: str | AnyPath, options: BiLmOptions) -> Iterator[tuple[st
 
 def check_weights_file(path: str | AnyPath, options: BiLmOptions) -> str:
     """
-    Checks the names and shapes of all datasets, without reading them. Returns their type, one of
-    `DTYPES`; `float32` stands for any other type. Raises `BiLmError` if the datasets do not match
-    the options, or if the file was written with other options.
+    Checks the names and shapes of all datasets, without reading them. Returns "float16" if the file
+    stores its weights in that type, and "float32" for any other type. Raises `BiLmError` if the
+    datasets do not match the options, or if the file was written with other options.
     """
     name = f"weight file {path}"
     with open_hdf5(path, name) as file:
         _check_options(file, options)
         datasets = {}
         for mapping in hdf5_mappings(options):
-            dataset = _find_dataset(file, mapping, options)
-            datasets[mapping.theirs] = dataset
-            if options.lstm.n_layers == 1:  # the name may be bilm-tf's shorter one
-                datasets[only_layer_name(mapping.theirs)] = dataset
-        for key in _dataset_names(file):
-            if _BILM_DATASET.match(key) and key not in datasets:
-                raise BiLmError(f"unexpected dataset {key}: the options do not ask for it")
-            if key not in datasets and not key.startswith("softmax/"):
-                logger.warning("%s: the dataset %s is not part of a biLM and is ignored", name, key)
-        # The types of the others are not looked at: a file of float16 has biases in float32.
+            datasets[mapping.theirs] = _find_dataset(file, mapping, options)
+        _check_no_other_datasets(file, options, name)
+        # A weight tells the type: in a file of float16, the biases of the LSTMs are float32.
         if datasets["char_embed"].dtype == np.float16:
             return "float16"
         return "float32"
+
+
+def _check_no_other_datasets(file: h5py.File, options: BiLmOptions, name: str) -> None:
+    """
+    Raises `BiLmError` if the file has a dataset of a biLM that the options do not ask for, such as
+    one of a further layer. Logs a warning for each dataset that is no part of a biLM.
+    """
+    expected = set()
+    for mapping in hdf5_mappings(options):
+        expected.add(mapping.theirs)
+        if options.lstm.n_layers == 1:
+            expected.add(single_layer_name(mapping.theirs))
+    for key in _dataset_names(file):
+        if key in expected or key.startswith("softmax/"):
+            continue
+        if _BILM_DATASET.match(key):
+            raise BiLmError(f"unexpected dataset {key}: the options do not ask for it")
+        logger.warning("%s: the dataset %s is not part of a biLM and is ignored", name, key)
 
 
 def _dataset_names(file: h5py.File) -> list[str]:
@@ -165,22 +176,24 @@ def read_softmax(path: str | AnyPath, options: BiLmOptions) -> SoftmaxWeights | 
     with open_hdf5(path, f"weight file {path}") as file:
         weight = find_numbers(file, "softmax/W")
         bias = find_numbers(file, "softmax/b")
-        words = find_strings(file, "softmax/words")
-        if weight is None or bias is None or words is None:
+        stored_words = find_strings(file, "softmax/words")
+        if weight is None or bias is None or stored_words is None:
             return None
         # Before the words are read, so that a damaged file cannot fill the memory.
-        if words.size > _MAX_BYTES_A_NUMBER * weight.size:
+        if stored_words.size > _MAX_WORD_BYTES_PER_NUMBER * weight.size:
             raise BiLmError(
-                f"softmax/words has {words.size:,} bytes, softmax/W only {weight.size:,} numbers"
+                f"softmax/words has {stored_words.size:,} bytes, softmax/W only "
+                f"{weight.size:,} numbers"
             )
-        in_order = read_strings(words)
-        expected = (len(in_order), options.lstm.projection_dim)
-        if weight.shape != expected or bias.shape != expected[:1]:
+        words = read_strings(stored_words)
+        weight_shape = (len(words), options.lstm.projection_dim)
+        bias_shape = (len(words),)
+        if weight.shape != weight_shape or bias.shape != bias_shape:
             raise BiLmError(
                 f"softmax/W and softmax/b have the shapes {weight.shape} and {bias.shape}, "
-                f"but the words and the options ask for {expected} and {expected[:1]}"
+                f"but the words and the options ask for {weight_shape} and {bias_shape}"
             )
-        return SoftmaxWeights(_read_finite(weight), _read_finite(bias), in_order)
+        return SoftmaxWeights(_read_finite(weight), _read_finite(bias), words)
 
 
 def write_weights(
@@ -204,8 +217,8 @@ def write_weights(
 
         def write(name: str, tensor: Tensor) -> None:
             """
-            Writes a dataset, unless an earlier write failed, or Ctrl-C or SIGTERM came: HDF5 does
-            not stop for these, and `target` keeps them as its `error`.
+            Writes a dataset. Stops instead if an earlier write failed, or after Ctrl-C or SIGTERM:
+            HDF5 itself would go on, because `target` only stores the error.
             """
             if target.error is not None:
                 raise target.error
@@ -230,11 +243,13 @@ def _stored_values(name: str, tensor: Tensor, dtype: str) -> np.ndarray:
     Returns the values of a dataset in the type that a file of this `dtype` has for it. Raises
     `BiLmError` if one of them is not finite, or too large for that type.
     """
-    tensor = check_finite(f"the dataset {name}", tensor.detach()).contiguous().cpu()
-    if tensor.dtype == torch.bfloat16:  # numpy has no such type
+    check_finite(f"the dataset {name}", tensor)
+    if tensor.dtype == torch.bfloat16:  # a type that numpy lacks
         tensor = tensor.float()
-    values = tensor.numpy()
-    stored_type = "float32" if is_lstm_bias(name) else dtype
+    values = tensor.detach().contiguous().cpu().numpy()
+    stored_type = dtype
+    if is_lstm_bias(name):  # see `write_weights`
+        stored_type = "float32"
     if np.abs(values).max(initial=0.0) > np.finfo(stored_type).max:
         raise BiLmError(f"the dataset {name} has values beyond {stored_type}")
     return values.astype(stored_type, copy=False)
@@ -247,18 +262,24 @@ def _check_options(file: h5py.File, options: BiLmOptions) -> None:
     content = parse_json(bytes(file.attrs[_OPTIONS]), "its options")
     written = BiLmOptions.from_dict(content, "its options")
     if written != options:
-        given = options.to_dict()
-        changed = []
-        for section, values in written.to_dict().items():
-            given_values = given.get(section, {})
-            for key, value in values.items():
-                given_value = given_values.get(key)
-                if value != given_value:
-                    changed.append(f"{section}.{key} was {value}, not {given_value}")
+        differences = "; ".join(_list_differences(written, options))
         raise BiLmError(
             "the options next to it are not those that it was written with "
-            f"({'; '.join(changed)}): put those back, or export the biLM again"
+            f"({differences}): put those back, or export the biLM again"
         )
+
+
+def _list_differences(written: BiLmOptions, given: BiLmOptions) -> list[str]:
+    """Lists the options that differ, such as "lstm.dim was 4096, not 2048"."""
+    differences = []
+    given_sections = given.to_dict()
+    for section, values in written.to_dict().items():
+        given_values = given_sections.get(section, {})
+        for key, value in values.items():
+            given_value = given_values.get(key)
+            if value != given_value:
+                differences.append(f"{section}.{key} was {value}, not {given_value}")
+    return differences
 
 
 def _read_finite(dataset: h5py.Dataset) -> Tensor:
@@ -277,8 +298,9 @@ def _find_dataset(
     """
     name = mapping.theirs
     dataset = find_numbers(file, name)
-    if dataset is None and options.lstm.n_layers == 1:  # bilm-tf's file, perhaps
-        dataset = find_numbers(file, only_layer_name(name))
+    if dataset is None and options.lstm.n_layers == 1:
+        # A file that bilm-tf wrote has shorter names for a single layer.
+        dataset = find_numbers(file, single_layer_name(name))
     if dataset is None:
         default = default_projection(name, options)
         if default is None:
@@ -299,9 +321,11 @@ def _missing_dataset(file: h5py.File, name: str) -> BiLmError:
             "its biLM reads whole words (dataset embedding), but only biLMs that read characters "
             "can be used"
         )
-    because = "but required by the options"
-    if name.endswith("W_P_0"):
-        because += ": a biLM without projections is one with lstm.dim equal to lstm.projection_dim"
-    if name.startswith("RNN_1"):
-        because += ", as a biLM has two directions"
-    return BiLmError(f"the dataset {name} is missing, {because}")
+    message = f"the dataset {name} is missing, but required by the options"
+    is_lstm_projection = name.endswith("W_P_0")
+    if is_lstm_projection:
+        message += ": a biLM without projections is one with lstm.dim equal to lstm.projection_dim"
+    is_of_backward_lstm = name.startswith("RNN_1")
+    if is_of_backward_lstm:
+        message += ", as a biLM has two directions"
+    return BiLmError(message)

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
 from elmo_plugin.bilm.lstm_cell import FORGET_BIAS
-from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions, LstmOptions
+from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LexiconCnnOptions, LstmOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.torch_files import check_all_finite
 
@@ -187,10 +187,18 @@ def hdf5_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
     lstm = options.lstm
     if isinstance(cnn, LexiconCnnOptions):
         raise BiLmError("the published layout cannot hold the lexicons of ELMoForManyLangs")
+    yield from _hdf5_char_cnn_mappings(cnn)
+    sizes = (cnn.n_filters, lstm.projection_dim)
+    yield from _linear("CNN_proj", "proj", "token_encoder.projection", sizes)
+    yield from _hdf5_lstm_mappings(lstm)
+
+
+def _hdf5_char_cnn_mappings(cnn: CharCnnOptions) -> Iterator[TensorMapping]:
+    """Yields the mappings of a character CNN and its highway layers."""
     yield TensorMapping(
         "char_embed",
         ("token_encoder.character_embedding.weight",),
-        (NUM_CHARACTERS - 1, cnn.embedding_dim),
+        (NUM_CHARACTERS - 1, cnn.embedding_dim),  # without a row for the padding
         _add_padding_row,
         _remove_padding_row,
     )
@@ -210,8 +218,10 @@ def hdf5_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
         ours = f"token_encoder.highways.{number}"
         yield from _linear(theirs, "transform", f"{ours}.transform", square)
         yield from _linear(theirs, "carry", f"{ours}.carry", square)
-    sizes = (cnn.n_filters, lstm.projection_dim)
-    yield from _linear("CNN_proj", "proj", "token_encoder.projection", sizes)
+
+
+def _hdf5_lstm_mappings(lstm: LstmOptions) -> Iterator[TensorMapping]:
+    """Yields the mappings of the LSTMs of both directions."""
     for direction, name in enumerate(("forward_lm", "backward_lm")):
         for number in range(lstm.n_layers):
             theirs = f"RNN_{direction}/RNN/MultiRNNCell/Cell{number}/LSTMCell"
@@ -233,10 +243,10 @@ def hdf5_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
             )
 
 
-def only_layer_name(name: str) -> str:
+def single_layer_name(name: str) -> str:
     """
-    Returns what bilm-tf calls a dataset if the LSTM is the only layer of its direction. Names of
-    other datasets stay the same.
+    Returns the name that bilm-tf gives a dataset if each direction is a single LSTM layer. The
+    names of datasets outside of the LSTMs stay the same.
     """
     return name.replace("/MultiRNNCell/Cell0/", "/")
 
@@ -248,29 +258,30 @@ def is_lstm_bias(name: str) -> bool:
 
 def default_projection(name: str, options: BiLmOptions) -> np.ndarray | None:
     """
-    Returns what stands for a dataset that bilm-tf leaves out: a projection that does not change
-    the size is the identity, and its bias zeros. Returns `None` for any other dataset.
+    Returns the values of a dataset that bilm-tf leaves out: a projection that does not change the
+    size is the identity, and its bias is zeros. Returns `None` for any other dataset.
     """
-    size = options.lstm.projection_dim
-    is_of_lstm = name.endswith("W_P_0")
-    input_size = options.char_cnn.n_filters
-    if is_of_lstm:
+    output_size = options.lstm.projection_dim
+    if name.endswith("W_P_0"):  # the projection in an LSTM
         input_size = options.lstm.dim
-    if input_size != size:  # the projection changes the size, so it is not left out
+    elif name.endswith(("W_proj", "b_proj")):  # the projection of the token encoder
+        input_size = options.char_cnn.n_filters
+    else:
         return None
-    if is_of_lstm or name.endswith("W_proj"):
-        return np.eye(size, dtype=np.float32)
+    if input_size != output_size:
+        return None
     if name.endswith("b_proj"):
-        return np.zeros(size, np.float32)
-    return None
+        return np.zeros(output_size, np.float32)
+    return np.eye(output_size, dtype=np.float32)
 
 
 def _linear(group: str, name: str, ours: str, sizes: tuple[int, int]) -> Iterator[TensorMapping]:
     """
     Yields the mappings of the weight and the bias of a linear layer. `sizes` are (inputs, outputs).
     """
+    _, outputs = sizes
     yield TensorMapping(f"{group}/W_{name}", (f"{ours}.weight",), sizes, torch.t, torch.t)
-    yield TensorMapping(f"{group}/b_{name}", (f"{ours}.bias",), sizes[1:])
+    yield TensorMapping(f"{group}/b_{name}", (f"{ours}.bias",), (outputs,))
 
 
 def _add_padding_row(rows: Tensor) -> Tensor:

@@ -32,7 +32,7 @@ TOKEN_EMBEDDER = "token_embedder.pkl"
 ENCODER = "encoder.pkl"
 
 _NEEDED_CHARACTERS = (UNKNOWN, PADDING, *BOUNDARIES.values(), FIRST_MARK, LAST_MARK)
-_MAX_ROW_DIGITS = 9
+_MAX_ROW_DIGITS = 9  # no lexicon has a thousand million words, so a longer number is damage
 
 # The network of the released models. Their `config.json` names this file, but it is not in their
 # folders.
@@ -129,10 +129,23 @@ def read_options(folder: AnyPath) -> BiLmOptions:
     `BiLmError` if one of them is missing or damaged, or describes a network of another kind.
     """
     config_file = folder / CONFIG
-    config_path = _value(read_json(config_file, f"file {config_file}"), "config_path", config_file)
-    file, network = _read_network(folder, str(config_path))
-    encoder = _section(network, "encoder", "elmo", file)
-    embedder = _section(network, "token_embedder", "cnn", file)
+    config = read_json(config_file, f"file {config_file}")
+    config_path = _value(config, "config_path", config_file)
+    network_file, network = _read_network(folder, str(config_path))
+    encoder = _section(network, "encoder", kind="elmo", file=network_file)
+    embedder = _section(network, "token_embedder", kind="cnn", file=network_file)
+    lstm = dict(encoder)
+    del lstm["name"]  # the kind, no option of ours
+    lstm["use_skip_connections"] = True  # ELMoForManyLangs always has them
+    sections = {"lexicon_cnn": _lexicon_cnn(folder, embedder, network_file), "lstm": lstm}
+    return BiLmOptions.from_dict(sections, source=f"file {network_file}")
+
+
+def _lexicon_cnn(folder: AnyPath, embedder: dict[str, Any], file: AnyPath) -> dict[str, Any]:
+    """
+    Reads the lexicons, and returns the arguments of `LexiconCnnOptions`: the lexicons and the sizes
+    in the section `token_embedder` of the network's `file`.
+    """
     # The entries () and 0 remain if the network reads no words, or no characters.
     lexicon_cnn: dict[str, Any] = {
         "characters": (),
@@ -150,17 +163,17 @@ def read_options(folder: AnyPath) -> BiLmOptions:
         lexicon_cnn["characters"] = read_lexicon(folder / "char.dic", _NEEDED_CHARACTERS)
         for key in ("filters", "n_highway", "activation"):
             lexicon_cnn[key] = _value(embedder, key, file)
-    lstm = {**encoder, "use_skip_connections": True}  # ELMoForManyLangs always has them
-    del lstm["name"]
-    return BiLmOptions.from_dict({"lexicon_cnn": lexicon_cnn, "lstm": lstm}, source=f"file {file}")
+    return lexicon_cnn
 
 
 def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
     """
-    Reads lines `token<TAB>row`. White space around a line is ignored. So a line seems to have only
-    a row if its token is white space itself: as in ELMoForManyLangs, it is then the ideographic
-    space U+3000. Raises `BiLmError` if the file is missing, has other lines, or does not contain a
-    token of `needed`.
+    Reads lines `token<TAB>row`, ignoring white space around each line. If only the row is left of a
+    line, its token was white space itself. ELMoForManyLangs reads it as the ideographic space
+    U+3000, and so does this function.
+
+    Raises `BiLmError` if the file is missing, has other lines, or does not contain a token of
+    `needed`.
     """
     rows: dict[str, int] = {}
     try:
@@ -175,9 +188,10 @@ def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
             raise BiLmError(
                 f"lexicon {path}, line {line_number}: expected token<TAB>row, got {line!r}"
             )
-        token = "\u3000"
         if len(fields) == 2:
             token = fields[0]
+        else:
+            token = "\u3000"
         rows[token] = int(row)
     for token in needed:
         if token not in rows:
@@ -187,25 +201,29 @@ def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
 
 def _read_network(folder: AnyPath, config_path: str) -> tuple[AnyPath, Any]:
     """
-    Reads the network's file. `config_path` is its place on the machine of the training, and only
-    its name counts. Searches the folder, and `configs` beside it. Raises `BiLmError` if it is not
-    found.
+    Reads the file that describes the network, and returns its path and its content. `config_path`
+    is where the file was on the machine of the training, so only its name is used: the file is
+    looked up in the folder, and in `configs` beside the folder. The file of the released models is
+    not needed, because its content is known. Raises `BiLmError` if the file is not found.
     """
-    _, _, name = config_path.replace("\\", "/").rpartition("/")
-    files: list[AnyPath] = [folder / name]
+    _, _, name = config_path.replace("\\", "/").rpartition("/")  # perhaps a path of Windows
+    candidates: list[AnyPath] = [folder / name]
     if isinstance(folder, Path):  # a folder in a zip archive has nothing beside it
-        files.append(folder.parent / "configs" / name)
-    for file in files:
+        candidates.append(folder.parent / "configs" / name)
+    for file in candidates:
         if file.is_file():
             return file, read_json(file, f"file {file}")
     if name == RELEASED_NETWORK:
-        return files[0], _RELEASED
-    tried = ", ".join(str(file) for file in files)
+        return candidates[0], _RELEASED
+    tried = ", ".join(str(file) for file in candidates)
     raise BiLmError(f"file {folder / CONFIG}: config_path not found: tried {tried}")
 
 
 def _section(network: Any, section: str, kind: str, file: AnyPath) -> Any:
-    """Returns a section of a network's file. Raises `BiLmError` if it describes another kind."""
+    """
+    Returns a section of a network's file. Raises `BiLmError` unless its `name`, the kind of module
+    that it describes, is `kind`.
+    """
     values = _value(network, section, file)
     name = _value(values, "name", file)
     if name != kind:

@@ -140,18 +140,8 @@ def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
     """
     location = _find_location(source)
     if isinstance(location, ModelFiles):
-        options = BiLmOptions.from_file(location.options)
-        dtype = check_weights_file(location.weights, options)
-        softmax = None
-        if with_softmax:
-            softmax = read_softmax(location.weights, options)
-        return Checkpoint(
-            options=options,
-            weights=read_weights(location.weights, options),
-            softmax=softmax,
-            dtype=dtype,
-            card=read_card(cast(AnyPath, location.options.parent)),
-        )
+        return _read_published(location, with_softmax)
+    # Trainings are tar archives, so a folder in a zip archive is a model of ELMoForManyLangs.
     if isinstance(location, zipfile.Path) or is_model_folder(location):
         options, weights = read_folder(location)
         return Checkpoint(options, weights.items())
@@ -164,6 +154,22 @@ class ModelFiles(NamedTuple):
 
     options: AnyPath
     weights: AnyPath
+
+
+def _read_published(files: ModelFiles, with_softmax: bool) -> Checkpoint:
+    """Reads a biLM in the published layout, with the model card next to its options."""
+    options = BiLmOptions.from_file(files.options)
+    dtype = check_weights_file(files.weights, options)
+    softmax = None
+    if with_softmax:
+        softmax = read_softmax(files.weights, options)
+    return Checkpoint(
+        options=options,
+        weights=read_weights(files.weights, options),
+        softmax=softmax,
+        dtype=dtype,
+        card=read_card(cast(AnyPath, files.options.parent)),
+    )
 
 
 def _find_location(source: Source) -> AnyPath | ModelFiles:
@@ -183,13 +189,14 @@ def _find_location(source: Source) -> AnyPath | ModelFiles:
     path = fetch(source)
     if not path.exists():
         path = _find_on_hub(source, path)
-    return _find_at(path)
+    return _find_at_path(path)
 
 
-def _find_at(path: Path) -> AnyPath | ModelFiles:
+def _find_at_path(path: Path) -> AnyPath | ModelFiles:
     """
-    Returns the two files of the only biLM at an existing path; for a training or a model folder of
-    another layout, the path itself. Raises `BiLmError` for no biLM, or several.
+    Returns the two files of a biLM in the published layout at an existing path. If there is one of
+    ELMoForManyLangs, returns its folder; if there is a training, the path itself. Raises
+    `BiLmError` if the path leads to none of these, or to several.
     """
     if path.is_file() and path.suffix in (".hdf5", ".json"):  # one of the files of a pair
         path = path.parent
@@ -204,8 +211,8 @@ def _find_at(path: Path) -> AnyPath | ModelFiles:
 
 def _only_model(folders: Sequence[AnyPath], expected: str) -> AnyPath | ModelFiles:
     """
-    Returns the model in these folders. Raises `BiLmError`, beginning with `expected`, for none or
-    several.
+    Returns the model in these folders. Raises `BiLmError`, beginning with `expected`, unless they
+    contain exactly one.
     """
     models = []
     names = []
@@ -214,8 +221,10 @@ def _only_model(folders: Sequence[AnyPath], expected: str) -> AnyPath | ModelFil
         if model is not None:
             models.append(model)
             names.append(str(folder))
-    if len(models) != 1:
-        raise BiLmError(f"{expected}, got {names or 'none'}")
+    if not models:
+        raise BiLmError(f"{expected}, got none")
+    if len(models) > 1:
+        raise BiLmError(f"{expected}, got {names}")
     return models[0]
 
 
@@ -226,7 +235,7 @@ def _model_in(folder: AnyPath) -> AnyPath | ModelFiles | None:
     """
     if is_model_folder(folder):
         return folder
-    # Published files often have the model's name before the names here; NLPL's weights are
+    # The names of published files often begin with the name of the model. NLPL calls its weights
     # model.hdf5.
     options = _files_ending_in(folder, OPTIONS_NAME)
     weights = _files_ending_in(folder, WEIGHTS_NAME)
@@ -238,7 +247,7 @@ def _model_in(folder: AnyPath) -> AnyPath | ModelFiles | None:
 
 
 def _files_ending_in(folder: AnyPath, ending: str) -> list[AnyPath]:
-    """Returns the files in a folder whose names end so, without hidden ones."""
+    """Returns the files in a folder whose names have this ending, without hidden files."""
     files = []
     for file in folder.iterdir():
         if file.name.endswith(ending) and not file.name.startswith(".") and file.is_file():
@@ -248,14 +257,16 @@ def _files_ending_in(folder: AnyPath, ending: str) -> list[AnyPath]:
 
 def _find_on_hub(source: str | Path, path: Path) -> Path:
     """
-    Downloads USER/MODEL from the Hugging Face Hub, and returns its path here. `path` is the source
-    as a path, with nothing there. If USER is a folder here, the source is taken for a mistyped
-    path, and nothing is downloaded. Raises `BiLmError` if nothing is found.
+    Downloads the source, USER/MODEL, from the Hugging Face Hub, and returns the path of the
+    download. `path` is the source read as a path; nothing exists there. If the folder USER exists,
+    the source is taken for a mistyped path, and nothing is downloaded. Raises `BiLmError` if
+    nothing is found.
     """
     if isinstance(source, Path):
         raise BiLmError(f"biLM not found: {source}")
     message = f"biLM not found: {source} is neither a name nor a path"
-    if _HUB_ID.fullmatch(source) and not path.parent.exists():
+    user_folder = path.parent
+    if _HUB_ID.fullmatch(source) and not user_folder.exists():
         try:
             return fetch(f"hf://{source}")
         except BiLmError as error:
@@ -320,9 +331,9 @@ def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
 
 def read_card(folder: AnyPath) -> Card | None:
     """
-    Reads what a folder's model card says about training and licence; `None` unless it has both, and
-    the language. Pictures and links that lead to other files of the folder are removed, because
-    these files are not copied with the card; the texts of such links stay.
+    Reads the statements of a folder's model card about training data, licence and language; `None`
+    unless it has all three. Pictures and links that lead to other files of the folder are removed,
+    because these files are not copied with the card. The texts of such links stay.
     """
     try:
         content = (folder / CARD_NAME).read_bytes().decode("utf-8")
@@ -333,8 +344,9 @@ def read_card(folder: AnyPath) -> Card | None:
     if header is None:
         return None
     entries = _LICENSE_OR_LANGUAGE.findall(header[1])
+    keys = [entry.partition(":")[0] for entry in entries]
     _, heading, training = text.partition("\n## Training data")
-    if len(entries) < 2 or not heading:
+    if sorted(keys) != ["language", "license"] or not heading:
         return None
     training = _PICTURE_IN_FOLDER.sub("", training)
     training = _LINK_INTO_FOLDER.sub(r"\1", training)

@@ -59,11 +59,7 @@ def read_archive(path: str | Path, with_softmax: bool = True) -> TrainedBiLm:
     config = _config(files, name)
     state = _state(files, name)
     sizes = BiLmOptions.from_dict(options_from_state(state, name), name)
-    options = config["model"].get("options")
-    if options:  # a training that began with `initial` has none
-        place = f"{name}, model.options"
-        if BiLmOptions.from_dict(as_object(options, place), place) != sizes:
-            raise BiLmError(f"{name}: the options in its {CONFIG_NAME} do not match its weights")
+    _check_config_options(config, sizes, name)
     weights = {}
     for key in state:
         if key.startswith(_PREFIX):
@@ -74,6 +70,16 @@ def read_archive(path: str | Path, with_softmax: bool = True) -> TrainedBiLm:
         words_file = f"{_VOCABULARY}/{config['model'].get('namespace', 'words')}.txt"
         softmax = _softmax(files, words_file, state, sizes.lstm.projection_dim, name)
     return TrainedBiLm(sizes, weights, softmax)
+
+
+def _check_config_options(config: Mapping[str, Any], sizes: BiLmOptions, name: str) -> None:
+    """Raises `BiLmError` if the configuration has other options than the weights."""
+    options = config["model"].get("options")
+    if not options:  # the training began with a stored biLM, `initial`, instead of options
+        return
+    place = f"{name}, model.options"
+    if BiLmOptions.from_dict(as_object(options, place), place) != sizes:
+        raise BiLmError(f"{name}: the options in its {CONFIG_NAME} do not match its weights")
 
 
 def read_state(archive: str | Path) -> dict[str, Any]:
@@ -168,15 +174,14 @@ def _read_directory(directory: Path, is_wanted: Callable[[str], bool]) -> dict[s
     Reads the wanted files of a serialization directory. If it has several files of weights, only
     the first of `WEIGHTS_NAMES` is read: they are large, and no other one is used.
     """
-    paths = list(directory.iterdir())
-    paths += (directory / _VOCABULARY).glob("*")
-    names = [path.relative_to(directory).as_posix() for path in paths if path.is_file()]
+    paths = [*directory.iterdir(), *(directory / _VOCABULARY).glob("*")]
     used_weights = weights_file(directory)
     contents = {}
-    for name in names:
-        is_unused = name in WEIGHTS_NAMES and directory / name != used_weights
-        if is_wanted(name) and not is_unused:
-            contents[name] = read_bytes(directory / name, f"{_name(directory)}: its {name}")
+    for path in paths:
+        name = path.relative_to(directory).as_posix()
+        is_unused = name in WEIGHTS_NAMES and path != used_weights
+        if path.is_file() and is_wanted(name) and not is_unused:
+            contents[name] = read_bytes(path, f"{_name(directory)}: its {name}")
     return contents
 
 

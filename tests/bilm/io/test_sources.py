@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import BiLm, BiLmError
+from elmo_plugin.bilm.io.sources import read_card
 from elmo_plugin.common.formats.torch_files import json_to_tensor
 from tests.bilm.conftest import BiLmMaker
 from tests.fixtures.make_bilm_fixture import FOLDER
@@ -115,3 +116,22 @@ def test_a_copy_keeps_the_digest_and_a_change_alters_it(make_bilm: BiLmMaker, fr
 def test_the_digest_of_a_bilm_is_stable_between_versions() -> None:
     bilm = BiLm.from_files(FOLDER / "options.json", FOLDER / "weights.hdf5")
     assert bilm.digest().hex() == "5c914d08f34a975b01e517bdae0557674c22acb2003e58f0d13480679f997c96"
+
+
+@pytest.mark.parametrize(
+    ("header", "is_kept"),
+    [
+        ("license: mit\nlanguage: en\n", True),
+        ("language:\n- en\n- de\nlicense: mit\n", True),
+        ("license: mit\nlicense: apache-2.0\n", False),
+        ("language: en\n", False),
+    ],
+)
+def test_a_card_is_kept_only_if_it_names_its_licence_and_its_language(
+    tmp_path: Path, header: str, is_kept: bool
+) -> None:
+    text = f"---\n{header}---\n# A biLM\n\n## Training data\n\nA text.\n"
+    (tmp_path / "README.md").write_text(text)
+    card = read_card(tmp_path)
+    assert (card is not None) == is_kept
+    assert card is None or card.metadata == header

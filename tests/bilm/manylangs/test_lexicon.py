@@ -69,7 +69,7 @@ def test_a_missing_or_binary_lexicon_is_refused(tmp_path: Path) -> None:
 def test_character_boundaries_are_swapped_as_in_the_released_models() -> None:
     encoder, ids = lookup(), ids_of("dog", "тЖ🙂", "言" * 20, "", "<S>", "</S>", "<bow>")
     rows = [
-        [CHARACTERS[row] for row in encoder.character_rows(encoder.word(each))]
+        [CHARACTERS[row] for row in encoder.character_rows(encoder.decode_word(each))]
         for each in ids.tolist()
     ]
     assert rows == [
