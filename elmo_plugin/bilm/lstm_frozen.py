@@ -23,7 +23,7 @@ MANY_STEPS = 1000  # more time steps than this are run by one thread
 class PackedLayers(NamedTuple):
     """
     The weights of one layer, of a single direction or of all directions, laid out for fast
-    products. They are those of `LstmWeights.with_folded_constants`.
+    products. Constants are folded into them, see `LstmWeights.with_folded_constants`.
 
     directions: the number of the direction, or `slice(None)` for all of them
     input_linears: one for each of these directions

@@ -260,7 +260,7 @@ def _forward_through_time(
 ) -> _RowValues:
     """
     Goes from the first time step to the last, beginning with the state `first` of each sentence.
-    The weights are those of `LstmWeights.with_folded_constants`.
+    Constants are folded into the weights, see `LstmWeights.with_folded_constants`.
     """
     recur = _pack_directions(weights.recurrent_weight, settings.dtype)
     project = _pack_directions(weights.projection_weight, settings.dtype)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from elmo_plugin.bilm.characters import NUM_CHARACTERS
+from elmo_plugin.bilm.characters import MAX_CHARACTERS_PER_TOKEN, NUM_CHARACTERS
 from elmo_plugin.common.errors import BiLmError, check_at_least, check_choice, nearest_name
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.formats.archives import AnyPath
@@ -60,7 +60,7 @@ class CharCnnOptions:
     embedding_dim: int = 16
     n_highway: int = 1
     activation: str = "relu"
-    max_characters_per_token: int = 50
+    max_characters_per_token: int = MAX_CHARACTERS_PER_TOKEN
 
     def __post_init__(self) -> None:
         slots = self.max_characters_per_token
@@ -188,9 +188,9 @@ class BiLmOptions:
         as `to_dict` returns them. Keys that bilm-tf allows to be missing have bilm-tf's defaults:
         one layer, no highway layers, no clipping, no skip connections.
 
-        Raises `BiLmError`, naming the `source`, if another key is missing, if a value is
-        impossible, and for those language models of bilm-tf that read whole words, or in one
-        direction only.
+        Raises `BiLmError`, naming the `source`, if another key is missing or a value is impossible.
+        Some language models of bilm-tf read whole words, or only in one direction: they cannot be
+        used, and raise `BiLmError` as well.
         """
         try:
             _check_keys(options, source)
@@ -242,8 +242,9 @@ def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
     """Reads the section `char_cnn`."""
     n_characters = options.get("n_characters", NUM_CHARACTERS)
     _check_section("char_cnn.embedding", options["embedding"], ("dim",))
-    # While training, bilm-tf writes the number without the padding.
-    if n_characters not in (NUM_CHARACTERS, NUM_CHARACTERS - 1):
+    # In training, bilm-tf writes a smaller number, because it does not count the id of padding.
+    without_padding = NUM_CHARACTERS - 1
+    if n_characters not in (NUM_CHARACTERS, without_padding):
         raise BiLmError(f"char_cnn.n_characters: expected {NUM_CHARACTERS}, got {n_characters!r}")
     n_highway = options.get("n_highway")
     if n_highway is None:  # missing, or null
@@ -253,7 +254,7 @@ def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
         embedding_dim=options["embedding"]["dim"],
         n_highway=n_highway,
         activation=options["activation"],
-        max_characters_per_token=options.get("max_characters_per_token", 50),
+        max_characters_per_token=options.get("max_characters_per_token", MAX_CHARACTERS_PER_TOKEN),
     )
 
 
@@ -340,7 +341,7 @@ def _check_keys(options: dict[str, Any], source: str) -> None:
 
 
 def _check_section(name: str, options: Any, known: Collection[str]) -> None:
-    """Raises `BiLmError` unless this is an object whose keys are all known."""
+    """Raises `BiLmError` unless the section `name` is a JSON object whose keys are all known."""
     if not isinstance(options, dict):
         raise BiLmError(f"{name}: expected an object, got {options!r}")
     unknown = _unknown_keys(options, known)

@@ -202,7 +202,7 @@ def handle_signals_on_another_stack() -> None:
         return
     # An alternate stack belongs to the thread that makes it.
     in_main_thread = threading.current_thread() is threading.main_thread()
-    # `faulthandler` needs a file for its reports, and a program without a console has no `stderr`.
+    # `faulthandler` needs a file for its reports, and `stderr` is `None` without a console.
     if in_main_thread and sys.__stderr__ is not None:
         faulthandler.enable(sys.__stderr__)
 
@@ -252,8 +252,9 @@ def multiply(left: Tensor, right: Tensor) -> Tensor:
 
 def _is_faster_without_mkl(matrix: Tensor) -> bool:
     """
-    Returns whether products with this matrix are faster with oneDNN than with MKL, which torch uses
-    for float32 on CPUs. On some AMD processors MKL runs at little more than half the speed.
+    Returns whether products with this matrix are faster with oneDNN than with MKL, the library that
+    torch uses. On some AMD processors MKL multiplies float32 matrices at little more than half of
+    oneDNN's speed.
     """
     if matrix.device.type != "cpu" or matrix.dtype != torch.float32:
         return False
