@@ -88,7 +88,7 @@ def _clip_bound(option: float | None) -> float:
     """Returns the bound that an option asks for: infinity for `None` and 0, and always a float."""
     if option is None or option == 0:
         return math.inf
-    # An option may be an integer of any size, but torch refuses integers of more than 64 bits.
+    # Options may be large integers, but torch refuses integers of more than 64 bits.
     return float(option)
 
 

@@ -1,6 +1,6 @@
 """The sizes of a biLM, as dataclasses and as the `options.json` of published ELMo models."""
 
-import math
+import sys
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -165,8 +165,9 @@ class LstmOptions:
         _check_boolean("lstm.use_skip_connections", self.use_skip_connections)
         for name in ("cell_clip", "proj_clip"):
             bound = getattr(self, name)
-            # By the exact type, because a boolean is an `int`.
-            is_bound = type(bound) in (int, float) and 0 <= bound < math.inf
+            # By the exact type, because a boolean is an `int`. An integer may be greater than every
+            # float, but bounds are used as floats.
+            is_bound = type(bound) in (int, float) and 0 <= bound <= sys.float_info.max
             if bound is not None and not is_bound:
                 expected = "expected a positive number, or null for no bound"
                 raise BiLmError(f"lstm.{name}: {expected}, got {bound!r}")
