@@ -387,9 +387,10 @@ class BiLm(BiLmNetwork):
         """
         vectors = [text.vectors for text in encoded]
         if not vectors:
-            # Without texts, the result has no rows. Its other dimensions and its type are found by
-            # selecting the vector of a text without words.
-            no_words = torch.zeros(self.num_layers, 0, self.output_dim)
+            # Without texts, the result has no rows. Its other dimensions, its type and its device
+            # are taken from the vector of a text without words.
+            weight = self.token_encoder.projection.weight
+            no_words = weight.new_zeros(self.num_layers, 0, self.output_dim)
             vector_of_empty_text = select(no_words, [])
             one_row = vector_of_empty_text[None]
             return one_row[:0]
