@@ -15,7 +15,7 @@ FORGET_BIAS = 1.0  # added to the forget gate at run time; not part of the weigh
 
 
 class LstmWeights(NamedTuple):
-    """W, R, b and P of an `LstmLayer`, or stacked, of the layers of several directions."""
+    """W, R, b and P of an `LstmLayer`; or of the layers of several directions, stacked."""
 
     input_weight: Tensor
     recurrent_weight: Tensor

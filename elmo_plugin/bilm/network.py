@@ -68,7 +68,10 @@ class Cache(Protocol):
 
 
 def check_cache(cache: Cache | None) -> None:
-    """Raises `BiLmError` unless this is a cache or `None`: users pass a name or a configuration."""
+    """
+    Raises `BiLmError` unless this is a cache or `None`. Users may pass a name or a configuration by
+    mistake.
+    """
     if cache is not None and not hasattr(cache, "run"):
         raise BiLmError(f"cache: expected a cache such as MemoryCache, got {cache!r:.60}")
 

@@ -78,10 +78,10 @@ class CharCnnOptions:
 @dataclass(frozen=True)
 class LexiconCnnOptions:
     """
-    The token encoder of a model of ELMoForManyLangs. It has a lexicon of characters, one of words,
-    or both; an empty lexicon means that the model does not read them. `max_characters_per_word`
-    counts Unicode characters, including the two marks of the beginning and the end; longer words
-    are cut.
+    The token encoder of a model of ELMoForManyLangs. It has a lexicon of characters, a lexicon of
+    words, or both. The lexicon of what a model does not read is empty.
+    `max_characters_per_word` counts Unicode characters, including the two marks of the beginning
+    and the end. Longer words are cut.
     """
 
     characters: Lexicon = field(repr=False)

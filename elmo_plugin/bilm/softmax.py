@@ -13,10 +13,10 @@ from elmo_plugin.bilm.autograd import first_derivative_only
 from elmo_plugin.bilm.precision import autocast_dtype, pack_for_training
 from elmo_plugin.common.errors import BiLmError
 
-# How many logits are in memory at a time; and, on a CPU, how many of them are exponentiated at a
-# time, because these fit into the cache of a core.
+# The most logits that are in memory at a time
 LOGITS_AT_A_TIME = 1 << 26
 LOGITS_AT_A_TIME_ON_CPU = 1 << 21
+# On a CPU, so many of them are exponentiated at a time, because they fit into the cache of a core.
 LOGITS_IN_CACHE = 1 << 18
 
 

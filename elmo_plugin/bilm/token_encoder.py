@@ -92,10 +92,10 @@ class CachedTokenEncoder(nn.Module):
     The base of token encoders: encodes each distinct word once and stores its vector while the
     weights are frozen.
 
-    Subclasses have a `projection`, their last layer. They define `encode_words`. It encodes at
-    least one word, shape (words, characters), returns shape (words, projection_dim), and stores
-    nothing. Subclasses that read characters also have a `character_embedding`, and the layers that
-    `_make_char_cnn` makes.
+    Subclasses have a `projection`, their last layer. They define `encode_words`: it computes the
+    vectors of at least one word, from shape (words, characters) to shape (words, projection_dim),
+    and does not store them. Subclasses that read characters also have a `character_embedding`, and
+    the layers that `_make_char_cnn` makes.
 
     The attribute `word_cache_size` is the largest number of stored word vectors; 0 for none. With
     the default, the vectors of words of up to 50 characters take at most 74 MB if they have 512

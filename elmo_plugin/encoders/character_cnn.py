@@ -51,7 +51,7 @@ class CharacterCnn(TokenEmbedder):
         `tanh`.
     dropout : `float`, optional (default=0.0)
         The rate of dropout on the characters' vectors. All occurrences of a word in a batch have
-        one mask.
+        the same mask.
 
     Raises `ConfigurationError` if there are no filters, or a filter's width is below 1.
     """

@@ -20,8 +20,9 @@ ELMO = "elmo"  # the token indexer that the module `elmo` reads
 
 def construct_encoder(encoder: Lazy[Seq2SeqEncoder], input_dim: int) -> Seq2SeqEncoder:
     """
-    Constructs an encoder of vectors of size `input_dim`. AllenNLP's encoders call this argument
-    `input_size` or `input_dim`, so both are given.
+    Constructs an encoder of vectors of size `input_dim`. Some of AllenNLP's encoders call this
+    argument `input_size`. So both names are given, and `construct` passes on the one that the
+    encoder has.
     """
     return encoder.construct(input_size=input_dim, input_dim=input_dim)
 
@@ -46,8 +47,8 @@ class ContextualEncoder(nn.Module, Registrable):
 
         [ELMo ;] words > dropout > feed-forward layers > [; features] > encoder > [; ELMo]
 
-    Only the words must be embedded, by the text field embedder, by ELMo, or by both. All sizes that
-    follow from other sizes are filled in.
+    The words must be embedded by the text field embedder, by ELMo, or by both. Everything else is
+    optional. A size that follows from other sizes is filled in.
 
     Registered as a `ContextualEncoder` with name "contextual_encoder", the default.
 
@@ -66,8 +67,8 @@ class ContextualEncoder(nn.Module, Registrable):
     feedforward : `Lazy[FeedForward]`, optional (default = `None`)
         Layers between the embedded words and the encoder.
     feature_dim : `int`, optional (default = `0`)
-        The size of the features of each word that `forward` takes with the text. A model whose task
-        has such features constructs its encoder with their size; a configuration does not name it.
+        The size of the features of each word that `forward` takes with the text. A model with such
+        features gives their size when it constructs its encoder, so configurations do not give it.
 
     Raises `ConfigurationError` if nothing embeds the words.
     """
