@@ -93,7 +93,7 @@ def _is_one_batch_faster(
     """
     Returns whether all directions run faster in one batch than one after the other. They do on a
     GPU, and on a CPU with AVX2 but not AVX-512 if the recurrent product of a time step is small.
-    How small was measured only without gradients, so the limit is the same.
+    The limit was measured without gradients, and is used with gradients as well.
     """
     if inputs[0].is_cuda:
         return True

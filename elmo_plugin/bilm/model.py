@@ -222,8 +222,8 @@ class BiLm(BiLmNetwork):
         """
         Returns, for each sentence in the given order, what `select` makes of its layers, shape
         (num_layers, words, output_dim), and its words. `select` must return a copy, not a view of
-        the layers. Who changes a view in place may change values in a cache, and a view keeps the
-        layers of all sentences of a chunk in memory.
+        the layers. Writing to a view could change values in a cache, and a view keeps the layers of
+        all sentences of a chunk in memory.
 
         Sentences of about the same length are computed together, because they need little padding.
         """

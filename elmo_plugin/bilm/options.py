@@ -79,9 +79,9 @@ class CharCnnOptions:
 class LexiconCnnOptions:
     """
     The token encoder of a model of ELMoForManyLangs. It has a lexicon of characters, a lexicon of
-    words, or both. The lexicon of what a model does not read is empty.
-    `max_characters_per_word` counts Unicode characters, including the two marks of the beginning
-    and the end. Longer words are cut.
+    words, or both. A lexicon that the model does not have is empty. `max_characters_per_word`
+    counts Unicode characters, including the two marks of the beginning and the end. Longer words
+    are cut.
     """
 
     characters: Lexicon = field(repr=False)

@@ -325,7 +325,7 @@ def sample_log_uniform(
 ) -> tuple[Tensor, Tensor]:
     """
     Draws words by Zipf's law, `p(k) = log((k + 2) / (k + 1)) / log(num_words + 1)` for rank k from
-    0, until there are `num_samples` distinct ones, without waiting for the device.
+    0, until there are `num_samples` distinct ones. It never waits for a GPU.
 
     Nothing is drawn word by word. Imagine instead that words are drawn at random times, on average
     one per unit of time (a Poisson process). Then the time at which a word comes first is
