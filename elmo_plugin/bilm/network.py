@@ -485,8 +485,8 @@ def _unpacked(
 ) -> Tensor:
     """
     Puts the packed rows of each layer and direction, shape (rows, projection_dim), at their places
-    in the batch. `places` are the result of `Packing.padded_positions`, and `shape` is (batch, time).
-    Returns vectors of shape (layers, batch, time, 2 * projection_dim), zeros at padding.
+    in the batch. `places` are the result of `Packing.padded_positions`, and `shape` is (batch,
+    time). Returns vectors of shape (layers, batch, time, 2 * projection_dim), zeros at padding.
     """
     first = layers[0][0]
     dim = first.size(1)
