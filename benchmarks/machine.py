@@ -42,7 +42,7 @@ def require(precision: str, device: str) -> None:
     """
     if device == "cuda" and not torch.cuda.is_available():
         sys.exit("--device cuda: torch finds no GPU here")
-    if lacking := get_precision(precision).lacks(torch.device(device)):
+    if lacking := get_precision(precision).missing_on(torch.device(device)):
         sys.exit(f"{precision} needs {lacking}: nothing is measured")
 
 

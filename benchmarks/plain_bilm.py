@@ -39,7 +39,7 @@ class PlainBiLm(nn.Module):
                 character_ids,
                 [types.t().flatten() for types in (forward_types, backward_types)],
                 pack(torch.full((batch,), steps), character_ids.device),
-                self.bilm.settings(keep_state=True),
+                self.bilm.forward_settings(keep_state=True),
                 None if stream_starts else self._state,
             )
             self._state = None if output.state is None else output.state.detach()

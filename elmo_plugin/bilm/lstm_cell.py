@@ -15,7 +15,7 @@ FORGET_BIAS = 1.0  # added to the forget gate at run time; not part of the weigh
 
 
 class LstmWeights(NamedTuple):
-    """W, R, b and P of an `LstmLayer`, or stacked, of the layers of several directions."""
+    """W, R, b and P of an `LstmLayer`; or of the layers of several directions, stacked."""
 
     input_weight: Tensor
     recurrent_weight: Tensor
@@ -23,14 +23,15 @@ class LstmWeights(NamedTuple):
     projection_weight: Tensor
 
     @torch.no_grad()
-    def fused(self) -> "LstmWeights":
+    def with_folded_constants(self) -> "LstmWeights":
         """
-        Returns copies with the forget bias added, and with the rows of the gate j doubled, so that
-        its sigmoid gives a tanh: tanh(x) = 2 sigmoid(2x) - 1. The projection is not copied.
+        Returns copies of the weights, into which two constants of the formulas are folded. The
+        forget bias is added to the bias. The rows of the gate j are doubled, so that a sigmoid can
+        compute the tanh of this gate: tanh(x) = 2 sigmoid(2x) - 1. The projection is not copied.
         """
-        dim = self.projection_weight.size(-1)
         bias = double_candidate_gate(self.bias, gates_dim=-1)
-        bias[..., 2 * dim : 3 * dim] += FORGET_BIAS
+        _, _, forget_gate_bias, _ = bias.chunk(4, dim=-1)
+        forget_gate_bias.add_(FORGET_BIAS)
         return LstmWeights(
             input_weight=double_candidate_gate(self.input_weight, gates_dim=-2),
             recurrent_weight=double_candidate_gate(self.recurrent_weight, gates_dim=-2),
@@ -63,10 +64,8 @@ class LstmLayer(nn.Module):
 
     def __init__(self, input_dim: int, options: LstmOptions) -> None:
         super().__init__()
-        # Without a bound, the clip is infinite. Bounds are floats, because torch refuses integers
-        # of more than 64 bits.
-        self.cell_clip = float(options.cell_clip or math.inf)
-        self.proj_clip = float(options.proj_clip or math.inf)
+        self.cell_clip = _clip_bound(options.cell_clip)
+        self.proj_clip = _clip_bound(options.proj_clip)
         self.input_weight = nn.Parameter(torch.empty(4 * options.dim, input_dim))
         self.recurrent_weight = nn.Parameter(torch.empty(4 * options.dim, options.projection_dim))
         self.bias = nn.Parameter(torch.zeros(4 * options.dim))
@@ -83,6 +82,14 @@ class LstmLayer(nn.Module):
         return LstmWeights(
             self.input_weight, self.recurrent_weight, self.bias, self.projection_weight
         )
+
+
+def _clip_bound(option: float | None) -> float:
+    """Returns the bound that an option asks for: infinity for `None` and 0, and always a float."""
+    if option is None or option == 0:
+        return math.inf
+    # Options may be large integers, but torch refuses integers of more than 64 bits.
+    return float(option)
 
 
 # The rows of each direction, shape (rows, projection_dim), and the final state, if it is needed.
@@ -112,7 +119,8 @@ class Recurrence(Protocol[Packed]):
         keep_state: bool,
     ) -> LayerOutput:
         """
-        Runs what `pack` returned over the packed rows of each direction, shape (rows, input_dim),
-        from the state before them. Returns the final state if `keep_state`.
+        Runs the layers that `pack` prepared, beginning with `state`. `inputs` are the rows of each
+        direction in the order of `Packing`, shape (rows, input_dim). Returns the final state if
+        `keep_state`.
         """
         ...

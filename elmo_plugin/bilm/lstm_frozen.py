@@ -22,7 +22,8 @@ MANY_STEPS = 1000  # more time steps than this are run by one thread
 
 class PackedLayers(NamedTuple):
     """
-    The fused weights of one layer, of a single direction or of all, laid out for fast products.
+    The weights of one layer, of a single direction or of all directions, laid out for fast
+    products. Constants are folded into them, see `LstmWeights.with_folded_constants`.
 
     directions: the number of the direction, or `slice(None)` for all of them
     input_linears: one for each of these directions
@@ -37,7 +38,7 @@ class PackedLayers(NamedTuple):
     cell_clip: float
     proj_clip: float
 
-    def project(self, inputs: Sequence[Tensor], start: int, stop: int) -> Tensor:
+    def gates_from_inputs(self, inputs: Sequence[Tensor], start: int, stop: int) -> Tensor:
         """
         Returns what the inputs of the packed rows `start:stop` add to the gates, shape
         ([directions,] rows, 4 * dim).
@@ -68,22 +69,23 @@ class FrozenRecurrence:
         state: LstmState,
         keep_state: bool,
     ) -> LayerOutput:
-        """Runs one layer. Nothing in the loop over time waits for the device."""
-        # Copies, because the loop overwrites them, and the caller keeps the state before the batch.
+        """Runs one layer."""
+        # Copies: the loop over time overwrites them, and `state` must not change.
         final_hidden = state.hidden.clone()
         final_cell = state.cell.clone()
         outputs = final_cell.new_empty(len(inputs), len(inputs[0]), final_hidden.size(-1))
         is_inference_mode = torch.is_inference_mode_enabled()
 
-        def run_steps(layers: PackedLayers) -> None:
+        def run_layers(layers: PackedLayers) -> None:
             directions = layers.directions
-            # Modes belong to a thread, and this may be a new one, see `run_side_by_side`.
+            # `run_side_by_side` may call this in a new thread, and new threads begin with torch's
+            # default modes.
             with (
                 torch.inference_mode(is_inference_mode),
                 torch.no_grad(),
                 torch.autocast(final_cell.device.type, enabled=False),
             ):
-                _run_steps(
+                _run_time_steps(
                     layers,
                     inputs,
                     batch_sizes,
@@ -93,32 +95,32 @@ class FrozenRecurrence:
                 )
 
         if _can_run_side_by_side(packed, final_cell.device):
-            forward, backward = [partial(run_steps, layers) for layers in packed]
+            forward, backward = [partial(run_layers, layers) for layers in packed]
             run_side_by_side(forward, backward, threads_each=torch.get_num_threads() // 2)
         else:
             for layers in packed:
-                with _threads_for(layers, len(batch_sizes)):
-                    run_steps(layers)
+                with _single_thread_if_long(layers, len(batch_sizes)):
+                    run_layers(layers)
         if not keep_state:
             return list(outputs), None
         return list(outputs), LstmState(final_hidden, final_cell)
 
 
 def _can_run_side_by_side(packed: Sequence[PackedLayers], device: torch.device) -> bool:
-    """Returns whether there are two directions, and half of a CPU's threads for each."""
-    return (
-        len(packed) == 2
-        and device.type == "cpu"
-        and torch.get_num_threads() % 2 == 0
-        and can_set_own_threads()
-    )
-
-
-def _threads_for(layers: PackedLayers, num_steps: int) -> AbstractContextManager[None]:
     """
-    Makes a single thread run a long sentence if all directions run at once: several threads would
-    wait for one another in each of the many small products, and that takes milliseconds if other
-    processes need the cores.
+    Returns whether two directions can run at the same time on a CPU, each with half of the threads.
+    """
+    if len(packed) != 2 or device.type != "cpu":
+        return False
+    has_two_halves = torch.get_num_threads() % 2 == 0
+    return has_two_halves and can_set_own_threads()
+
+
+def _single_thread_if_long(layers: PackedLayers, num_steps: int) -> AbstractContextManager[None]:
+    """
+    Makes a single thread compute if all directions run together over a long sentence. Each of its
+    many time steps has small products, and several threads would wait for one another after each of
+    them. Such a wait takes milliseconds if other processes need the cores.
     """
     runs_all_directions = isinstance(layers.directions, slice)
     if runs_all_directions and num_steps > MANY_STEPS and torch.get_num_threads() > 1:
@@ -129,15 +131,16 @@ def _threads_for(layers: PackedLayers, num_steps: int) -> AbstractContextManager
 class SeparateRecurrence(FrozenRecurrence):
     """
     Runs each direction in products of its own: best for large products. On a CPU with an even
-    number of threads the directions run side by side, because threads that share a product wait for
-    one another after each of them, and for long if other processes need the cores.
+    number of threads, the two directions run side by side, each with half of the threads: the fewer
+    threads share a product, the less they wait for one another after it. Such waits are long if
+    other processes need the cores.
     """
 
     def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> list[PackedLayers]:
         """Packs the weights of each direction for itself."""
         packed = []
         for number, layer in enumerate(layers):
-            weights = layer.weights.fused()
+            weights = layer.weights.with_folded_constants()
             one_direction = PackedLayers(
                 directions=number,
                 input_linears=[precision.pack(weights.input_weight, weights.bias)],
@@ -152,8 +155,8 @@ class SeparateRecurrence(FrozenRecurrence):
 
 class BatchedRecurrence(FrozenRecurrence):
     """
-    Runs all directions in one batched product per time step: on a GPU, and on a CPU if products are
-    so small that starting them counts.
+    Runs all directions in one batched product per time step: best on a GPU, and on a CPU for
+    products so small that starting them takes a large part of the time.
     """
 
     def pack(self, layers: Sequence[LstmLayer], precision: Precision) -> list[PackedLayers]:
@@ -162,7 +165,7 @@ class BatchedRecurrence(FrozenRecurrence):
         recurrent_weights = []
         projection_weights = []
         for layer in layers:
-            weights = layer.weights.fused()
+            weights = layer.weights.with_folded_constants()
             input_linears.append(precision.pack(weights.input_weight, weights.bias))
             recurrent_weights.append(weights.recurrent_weight)
             projection_weights.append(weights.projection_weight)
@@ -177,7 +180,7 @@ class BatchedRecurrence(FrozenRecurrence):
         return [all_directions]
 
 
-def _run_steps(
+def _run_time_steps(
     layers: PackedLayers,
     inputs: Sequence[Tensor],
     batch_sizes: Sequence[int],
@@ -187,37 +190,38 @@ def _run_steps(
 ) -> None:
     """
     Runs one direction, or all directions together, over all time steps. It writes the hidden states
-    to `outputs`, shape ([directions,] rows, projection_dim).
+    to `outputs`, shape ([directions,] rows, projection_dim). The loop never waits for a GPU.
 
     `state` is the state before the first step, of shapes ([directions,] sentences, ...). Its cell
     is overwritten with the final one, and so is its hidden state if `keep_state`.
     """
     bound = layers.proj_clip
-    gates = input_gates(partial(layers.project, inputs), batch_sizes)
-    steps = outputs.split(list(batch_sizes), dim=-2)
-    # The number of sentences that continue after each time step: none after the last one.
-    next_sizes = [*batch_sizes, 0][1:]
+    gates_from_inputs = input_gates(partial(layers.gates_from_inputs, inputs), batch_sizes)
+    output_of_step = outputs.split(list(batch_sizes), dim=-2)
     hidden = state.hidden
     cell = state.cell
-    previous_size = -1  # no step has this size
-    for added, output, size, next_size in zip(gates, steps, batch_sizes, next_sizes, strict=True):
-        if size != previous_size:  # in the first step, and where sentences have ended
-            previous_size = size
+    activated = torch.empty_like(cell)
+    for step, from_inputs in enumerate(gates_from_inputs):
+        size = batch_sizes[step]
+        if size < cell.size(-2):  # sentences have ended, or have no words at all
             hidden = hidden[..., :size, :]
             cell = cell[..., :size, :]
             activated = torch.empty_like(cell)
-        products = layers.recurrent_linear(hidden, added)  # Shape: ([directions,] size, 4 * dim)
-        gates_of_step = products.to(cell.dtype).sigmoid_().chunk(4, dim=-1)
-        update_cell_(gates_of_step, cell, layers.cell_clip, activated)
+        # Shape: ([directions,] size, 4 * dim)
+        products = layers.recurrent_linear(hidden, from_inputs)
+        gates = products.to(cell.dtype).sigmoid_().chunk(4, dim=-1)
+        _update_cell(gates, cell, layers.cell_clip, activated)
         hidden = layers.projection(activated.to(products.dtype)).clamp_(-bound, bound)
-        output.copy_(hidden)  # Shape: ([directions,] size, projection_dim)
+        output_of_step[step].copy_(hidden)  # Shape: ([directions,] size, projection_dim)
+        is_last_step = step == len(batch_sizes) - 1
+        next_size = 0 if is_last_step else batch_sizes[step + 1]
         if keep_state and next_size < size:  # the sentences from `next_size` on end here
             state.hidden[..., next_size:size, :] = hidden[..., next_size:, :]
 
 
-def update_cell_(gates: Sequence[Tensor], cell: Tensor, cell_clip: float, out: Tensor) -> Tensor:
+def _update_cell(gates: Sequence[Tensor], cell: Tensor, cell_clip: float, out: Tensor) -> None:
     """
-    Updates the cell in place, and writes the projection's input to `out`, and returns that:
+    Updates the cell in place, and writes the input of the projection to `out`:
 
         c = clip(sigmoid(f) * c + sigmoid(i) * tanh(j))
         out = sigmoid(o) * tanh(c)
@@ -229,4 +233,4 @@ def update_cell_(gates: Sequence[Tensor], cell: Tensor, cell_clip: float, out: T
     cell.mul_(f).addcmul_(i, j, value=2).sub_(i).clamp_(-cell_clip, cell_clip)
     # tanh(c) is 1 - 2 sigmoid(-2c), so the output is o - 2 o sigmoid(-2c).
     torch.mul(cell, -2, out=out).sigmoid_()
-    return torch.addcmul(o, o, out, value=-2, out=out)
+    torch.addcmul(o, o, out, value=-2, out=out)

@@ -30,7 +30,7 @@ from elmo_plugin.bilm.precision import (
     PackedLinear,
     Precision,
     autocast_dtype,
-    has_avx2_alone,
+    has_avx2_but_not_avx512,
     pack_for_training,
     torch_linear,
 )
@@ -59,7 +59,7 @@ class TrainingRecurrence:
     ) -> LayerOutput:
         """Runs the directions together or one by one, and puts their results together."""
         directions_at_a_time = 1
-        if _run_as_one_batch(packed, inputs, batch_sizes):
+        if _is_one_batch_faster(packed, inputs, batch_sizes):
             directions_at_a_time = len(packed)
         outputs: list[Tensor] = []
         final_hidden = []
@@ -87,19 +87,20 @@ class TrainingRecurrence:
         return outputs, LstmState(torch.cat(final_hidden), torch.cat(final_cell))
 
 
-def _run_as_one_batch(
+def _is_one_batch_faster(
     layers: Sequence[LstmLayer], inputs: Sequence[Tensor], batch_sizes: Sequence[int]
 ) -> bool:
     """
-    Returns whether all directions run together. That is faster on a GPU, and on a CPU with AVX2
-    alone, if the recurrent product of a time step is small. The limit was measured for products
-    without gradients.
+    Returns whether all directions run faster in one batch than one after the other. They do on a
+    GPU, and on a CPU with AVX2 but not AVX-512 if the recurrent product of a time step is small.
+    The limit was measured without gradients, and is used with gradients as well.
     """
     if inputs[0].is_cuda:
         return True
     rows_of_a_step = mean_rows_of_a_step(inputs[0], batch_sizes)
     multiplications = rows_of_a_step * layers[0].recurrent_weight.numel()
-    return has_avx2_alone() and multiplications <= FLOAT32.most_batched_avx2
+    is_small = multiplications <= FLOAT32.most_batched_multiplications_avx2
+    return has_avx2_but_not_avx512() and is_small
 
 
 def _stack(tensors: Sequence[Tensor]) -> Tensor:
@@ -195,7 +196,8 @@ class _ProjectedLstm(Function):
         `LstmLayer`'s, with the directions as an additional first dimension.
         """
         settings = _LayerSettings(batch_sizes, cell_clip, proj_clip, autocast_dtype(input_weight))
-        weights = LstmWeights(input_weight, recurrent_weight, bias, projection_weight).fused()
+        parameters = LstmWeights(input_weight, recurrent_weight, bias, projection_weight)
+        weights = parameters.with_folded_constants()
         first = LstmState(first_hidden, first_cell)
         values = _forward_through_time(inputs, first, weights, settings)
         saved = _Saved(
@@ -222,38 +224,32 @@ class _ProjectedLstm(Function):
         ctx: Any, d_outputs: Tensor, d_last_hidden: Tensor, d_last_cell: Tensor
     ) -> tuple[Tensor | None, ...]:
         """
-        Returns the gradients of `forward`'s arguments, given the gradients of its results. The loop
-        over time has only the values that depend on the next time step. After it, the gradients of
-        the inputs and of the weights are large products over all rows.
+        Returns the gradients of `forward`'s arguments, given the gradients of its results.
+
+        `_back_through_time` goes step by step, because the gradients of a step depend on the next
+        one. The gradients of the inputs and of the weights follow from its results in a few large
+        products over all rows.
         """
         saved = _Saved(*ctx.saved_tensors)
         settings = ctx.settings
         d_rows = _back_through_time(saved, settings, d_outputs, d_last_hidden, d_last_cell)
-        # `needs_input_grad` has the order of `forward`'s arguments: the inputs, the first hidden
-        # state and cell, the four parameters.
-        needs_inputs = ctx.needs_input_grad[0]
-        needs_parameters = any(ctx.needs_input_grad[3:7])
-        d_inputs = None  # the first layer's need none if the token encoder is frozen
+        # A flag for each argument of `forward`: the inputs come first, the four parameters after
+        # the hidden state and the cell.
+        needs_inputs, _, _, *needs_others = ctx.needs_input_grad
+        needs_parameters = any(needs_others)
+        d_inputs = None  # for the first layer, if the token encoder is frozen
         if needs_inputs:
-            back_to_inputs = _pack_weights(saved.input_weight.transpose(1, 2), settings.dtype)
+            back_to_inputs = _pack_directions(saved.input_weight.transpose(1, 2), settings.dtype)
             d_inputs = back_to_inputs(d_rows.gates).to(saved.inputs.dtype)
-        d_input_weight = None
-        d_recurrent_weight = None
-        d_bias = None
-        d_projection_weight = None
+        d_parameters: Sequence[Tensor | None] = [None, None, None, None]
         if needs_parameters:
-            d_input_weight, d_recurrent_weight, d_bias, d_projection_weight = (
-                _gradients_of_parameters(saved, settings, d_rows)
-            )
+            d_parameters = _gradients_of_parameters(saved, settings, d_rows)
         return (
             d_inputs,
             d_rows.first_hidden,
             d_rows.first_cell,
-            d_input_weight,
-            d_recurrent_weight,
-            d_bias,
-            d_projection_weight,
-            None,  # the batch sizes and the two bounds are no tensors
+            *d_parameters,
+            None,  # the batch sizes and the two bounds are not tensors
             None,
             None,
         )
@@ -264,10 +260,10 @@ def _forward_through_time(
 ) -> _RowValues:
     """
     Goes from the first time step to the last, beginning with the state `first` of each sentence.
-    The weights are fused, see `LstmWeights.fused`.
+    Constants are folded into the weights, see `LstmWeights.with_folded_constants`.
     """
-    recur = _pack_weights(weights.recurrent_weight, settings.dtype)
-    project = _pack_weights(weights.projection_weight, settings.dtype)
+    recur = _pack_directions(weights.recurrent_weight, settings.dtype)
+    project = _pack_directions(weights.projection_weight, settings.dtype)
     shape = inputs.shape[:2]  # (directions, rows)
     dim = first.cell.size(-1)
     values = _RowValues(
@@ -279,13 +275,13 @@ def _forward_through_time(
     hidden = first.hidden
     cell = first.cell
     steps = _steps(settings.batch_sizes)
-    from_inputs = _gates_from_inputs(inputs, weights, settings)
-    for rows, added in zip(steps, from_inputs, strict=True):
-        # The sentences that have ended are the last ones of the step before, and are left out.
+    gates_from_inputs = _gates_from_inputs(inputs, weights, settings)
+    for rows, from_inputs in zip(steps, gates_from_inputs, strict=True):
+        # Longer sentences come first, so the sentences that go on are the first `size` ones.
         size = rows.stop - rows.start
         gates = values.gates[:, rows]  # Shape: (directions, size, 4 * dim)
         cell_sigmoid = values.cell_sigmoids[:, rows]
-        products = recur(hidden[:, :size], added)
+        products = recur(hidden[:, :size], from_inputs)
         torch.sigmoid(products.to(gates.dtype), out=gates)
         i, j, f, o = gates.chunk(4, dim=-1)
         # c = clip(f * c + i * (2 j - 1)), in which 2 j - 1 is a tanh
@@ -303,7 +299,7 @@ def _gates_from_inputs(
     inputs: Tensor, weights: LstmWeights, settings: _LayerSettings
 ) -> Iterator[Tensor]:
     """Yields `W x_t + b` of each time step, shape (directions, sentences, 4 * dim)."""
-    multiply_by_weight = _pack_weights(weights.input_weight, settings.dtype)
+    multiply_by_weight = _pack_directions(weights.input_weight, settings.dtype)
     bias = weights.bias[:, None].to(settings.dtype)  # Shape: (directions, 1, 4 * dim)
 
     def project(start: int, stop: int) -> Tensor:
@@ -375,10 +371,10 @@ def _back_through_time(
     Goes from the last time step to the first. `d_outputs` are the gradients of the hidden states of
     all rows, and `d_last_hidden` and `d_last_cell` belong to each sentence's last state.
     """
-    project_back = _pack_weights(saved.projection_weight.transpose(1, 2), settings.dtype)
-    recur_back = _pack_weights(saved.recurrent_weight.transpose(1, 2), settings.dtype)
-    # The gradients of the state that each sentence has after the time step at which the loop is.
-    # The loop reaches a sentence at its last time step, with the gradients of its last state.
+    project_back = _pack_directions(saved.projection_weight.transpose(1, 2), settings.dtype)
+    recur_back = _pack_directions(saved.recurrent_weight.transpose(1, 2), settings.dtype)
+    # The gradients of each sentence's state after the current time step. A sentence that ends at
+    # this step is then in its last state.
     d_hidden = d_last_hidden.clone()
     d_cell = d_last_cell.clone()
     d_all_gates = torch.empty_like(saved.gates, dtype=settings.dtype)
@@ -386,7 +382,7 @@ def _back_through_time(
     activated = torch.empty_like(saved.cells, dtype=settings.dtype)
     d_bias = saved.gates.new_zeros(len(saved.gates), saved.gates.size(-1))
     most_sentences = max(settings.batch_sizes, default=0)
-    # One time step's gradients, in the same memory each time: it stays in the processor's cache.
+    # Every time step writes to the same memory, so that it stays in the processor's cache.
     d_step_gates = torch.empty_like(saved.gates[:, :most_sentences])
     steps = _steps(settings.batch_sizes)
     for number in reversed(range(len(steps))):
@@ -394,19 +390,26 @@ def _back_through_time(
         size = rows.stop - rows.start
         step = _read_step(saved, steps, number)
         d_gates = d_step_gates[:, :size]
-        # Back through the projection. The hidden state is an output, and the next step's input.
+        # Back through the projection. The hidden state is an output, and the next step reads it.
         d_clipped = d_outputs[:, rows] + d_hidden[:, :size]
         d_hiddens[:, rows] = _unclip(d_clipped, step.hidden, settings.proj_clip)
         _, _, _, o = step.gates.chunk(4, dim=-1)
         activated[:, rows] = torch.addcmul(o, o, step.cell_sigmoid, value=-2)
         d_activated = project_back(d_hiddens[:, rows]).to(o.dtype)
         _back_through_cell(step, settings.cell_clip, d_activated, d_cell[:, :size], d_gates)
-        # Back through the sigmoids of the gates, and to the hidden state before.
+        # Back through the sigmoids of the gates, and to the hidden state of the step before.
         torch.ops.aten.sigmoid_backward.grad_input(d_gates, step.gates, grad_input=d_gates)
         d_bias += d_gates.sum(dim=1)
         d_all_gates[:, rows] = d_gates
         d_hidden[:, :size] = recur_back(d_all_gates[:, rows])
-    return _RowGradients(d_all_gates, d_hiddens, activated, d_bias, d_hidden, d_cell)
+    return _RowGradients(
+        gates=d_all_gates,
+        hiddens=d_hiddens,
+        activated=activated,
+        bias=d_bias,
+        first_hidden=d_hidden,
+        first_cell=d_cell,
+    )
 
 
 def _back_through_cell(
@@ -424,14 +427,17 @@ def _back_through_cell(
     i, j, f, o = step.gates.chunk(4, dim=-1)
     d_i, d_j, d_f, d_o = d_gates.chunk(4, dim=-1)
     torch.addcmul(d_activated, d_activated, step.cell_sigmoid, value=-2, out=d_o)
-    # The derivative of 1 - 2 s by c is 4 s (1 - s): the -2 before s, times the -2 within it.
-    quarter = torch.ops.aten.sigmoid_backward(d_activated.mul_(o), step.cell_sigmoid)
-    d_clipped_cell = d_cell.add_(quarter, alpha=4)
-    d_sum = _unclip(d_clipped_cell, step.cell, cell_clip)  # of the two terms within the clip
+    # The derivative of tanh(c) = 1 - 2 s is 4 s (1 - s), and `sigmoid_backward` multiplies by
+    # s (1 - s).
+    d_tanh = d_activated.mul_(o)
+    quarter_of_gradient = torch.ops.aten.sigmoid_backward(d_tanh, step.cell_sigmoid)
+    d_clipped_cell = d_cell.add_(quarter_of_gradient, alpha=4)
+    # The clip is of the sum f * c_before + i * (2 j - 1).
+    d_sum = _unclip(d_clipped_cell, step.cell, cell_clip)
     torch.mul(d_sum, step.cell_before, out=d_f)
-    twice = d_sum + d_sum
-    torch.mul(twice, i, out=d_j)
-    torch.mul(twice, j, out=d_i).sub_(d_sum)
+    doubled_d_sum = d_sum + d_sum
+    torch.mul(doubled_d_sum, i, out=d_j)
+    torch.mul(doubled_d_sum, j, out=d_i).sub_(d_sum)
     torch.mul(d_sum, f, out=d_cell)
 
 
@@ -444,14 +450,14 @@ def _gradients_of_parameters(
     """
     dtype = settings.dtype
     hiddens_before = rows_before(saved.hiddens, settings.batch_sizes, saved.first_hidden)
-    # The inputs and the hidden states before are multiplied into the same gates, so one product has
-    # the gradients of both weights.
+    # Both the inputs and the hidden states of the step before are multiplied by a weight and added
+    # to the gates. So one product gives the gradients of both weights.
     factors = torch.cat([saved.inputs.to(dtype), hiddens_before.to(dtype)], dim=-1)
-    d_fused_weights = _sum_of_outer(d_rows.gates, factors).to(saved.inputs.dtype)
-    d_weights = double_candidate_gate(d_fused_weights, gates_dim=-2)
+    d_folded_weights = _sum_of_outer_products(d_rows.gates, factors).to(saved.inputs.dtype)
+    d_weights = double_candidate_gate(d_folded_weights, gates_dim=-2)
     sizes = [saved.inputs.size(-1), hiddens_before.size(-1)]
     d_input_weight, d_recurrent_weight = d_weights.split(sizes, dim=-1)
-    d_projection_weight = _sum_of_outer(d_rows.hiddens, d_rows.activated)
+    d_projection_weight = _sum_of_outer_products(d_rows.hiddens, d_rows.activated)
     return LstmWeights(
         input_weight=d_input_weight,
         recurrent_weight=d_recurrent_weight,
@@ -460,12 +466,13 @@ def _gradients_of_parameters(
     )
 
 
-def _pack_weights(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
+def _pack_directions(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
     """
-    Returns a function that multiplies by the weight of each direction. `weights` has the shape
-    (directions, outputs, inputs).
+    Packs the weights of all directions, shape (directions, outputs, inputs), for products in
+    `dtype`.
     """
-    if len(weights) > 1:  # one batched product, and only torch's own can be batched
+    if len(weights) > 1:
+        # One batched product for all directions: only torch's own product can do that.
         return torch_linear(weights.to(dtype).transpose(1, 2).contiguous())
     product = pack_for_training(weights[0], dtype)
 
@@ -478,11 +485,11 @@ def _pack_weights(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
     return product_of_one_direction
 
 
-def _sum_of_outer(left: Tensor, right: Tensor) -> Tensor:
+def _sum_of_outer_products(left: Tensor, right: Tensor) -> Tensor:
     """
     Returns, for each direction, the sum over rows of the outer products of `left` and `right`.
     """
-    if len(left) == 1:  # a batched product is slower on a CPU
+    if len(left) == 1:  # on a CPU, this is faster than a batched product
         return torch.mm(left[0].t(), right[0]).unsqueeze(0)
     return torch.bmm(left.transpose(1, 2), right)
 

@@ -1,6 +1,6 @@
 """The bidirectional language model as people use it: loaded by name, it embeds words and text."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -33,7 +33,8 @@ from elmo_plugin.bilm.inputs import (
     untraced,
 )
 from elmo_plugin.bilm.io import Card, Checkpoint, Source, read_checkpoint, write_card, write_files
-from elmo_plugin.bilm.network import BiLmNetwork, Cache, check_cache, without_gradients
+from elmo_plugin.bilm.lstm import ForwardSettings
+from elmo_plugin.bilm.network import BiLmNetwork, Cache, check_cache, only_no_grad
 from elmo_plugin.common.meanings import no_attribute
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
@@ -56,16 +57,16 @@ class BiLm(BiLmNetwork):
         bilm(bilm.character_ids([["The", "play"]]))   # a batch, with gradients if it is trained
 
     `BiLm(options)` has random weights: the biLM of Peters et al. (2018), section 3.1. A sentence's
-    activations depend only on the sentence, as long as no `state` is given. A frozen biLM
-    (`requires_grad_(False)`), as `from_pretrained` loads, is without dropout, and keeps values
-    derived from its weights between batches: see `refresh`.
+    activations depend only on the sentence, as long as no `state` is given. `from_pretrained` loads
+    a frozen biLM (`requires_grad_(False)`): it applies no dropout, and it keeps values derived from
+    its weights for later batches, see `refresh`.
 
     # Parameters
 
     options : `BiLmOptions`
         All sizes.
     dropout : `float`
-        In training, the rate of dropout in the language models.
+        The rate of dropout in the language models, in training.
     precision : `str`
         The precision without gradients: one of `PRECISIONS`. Parameters and activations are always
         float32. A machine without the instructions of a precision computes in float32, with one
@@ -87,9 +88,12 @@ class BiLm(BiLmNetwork):
     def __repr__(self) -> str:
         """Returns four lines: on the sizes, the layers, the words and the training."""
         slots = self.options.char_cnn.max_characters_per_token
-        training = "not known"
+        bytes_read = slots - 2  # two slots are for the begin and the end of the word
+        training = ""
         if self.card is not None:
-            training = self.card.first_statement() or training
+            training = self.card.first_statement()
+        if training == "":
+            training = "not known"
         title = "BiLm"
         if self.name:
             title = f"BiLm {self.name}"
@@ -97,13 +101,16 @@ class BiLm(BiLmNetwork):
             f"{title}: {self.num_layers} layers of {self.output_dim} numbers",
             f"layers: 0 reads the characters of a word, 1 to {self.num_layers - 1} are LSTMs that "
             "read the sentence",
-            f"words: any; the first {slots - 2} bytes of each are read",
+            f"words: any; the first {bytes_read} bytes of each are read",
             f"trained on: {training}",
         ]
         return "\n".join(lines)
 
     def __getattr__(self, name: str) -> Any:
-        """Adds to torch's `AttributeError` what other libraries' names are called here."""
+        """
+        Raises `AttributeError` as torch does. If other libraries use the name, the error gives our
+        name for the same thing.
+        """
         try:
             return super().__getattr__(name)
         except AttributeError:
@@ -150,9 +157,9 @@ class BiLm(BiLmNetwork):
         checkpoint = read_checkpoint(source, with_softmax=False)
         bilm = cls(checkpoint.options, precision=precision, weights=checkpoint.weights)
         bilm.card = checkpoint.card
-        if isinstance(source, str | Path):  # two files have no name in common
+        if isinstance(source, str | Path):  # a pair of files does not have one name
             bilm.name = str(source)
-        if target.type == "cpu":  # it was loaded there
+        if target.type == "cpu":  # the biLM is there already
             return bilm
         return bilm.to(target)
 
@@ -199,8 +206,8 @@ class BiLm(BiLmNetwork):
 
         Raises `BiLmError`, naming the first wrong sentence, unless all are lists of words.
 
-        `encode` does not call this method, because it keeps only the vectors that it returns. Both
-        call `forward_batch`: a subclass with other vectors overrides that.
+        `encode` does not call this method, because the list of all layers takes much memory. Both
+        methods call `forward_batch`, so a subclass with other vectors overrides `forward_batch`.
         """
         return self._select_each(sentences, lambda layers, words: layers.clone(), cache)
 
@@ -214,37 +221,47 @@ class BiLm(BiLmNetwork):
     ) -> list[Selected]:
         """
         Returns, for each sentence in the given order, what `select` makes of its layers, shape
-        (num_layers, words, output_dim), and its words. `select` must return no view of the layers,
-        because a cache may share their memory, and a view would keep those of the whole chunk.
+        (num_layers, words, output_dim), and its words. `select` must return a copy, not a view of
+        the layers. Writing to a view could change values in a cache, and a view keeps the layers of
+        all sentences of a chunk in memory.
 
         Sentences of about the same length are computed together, because they need little padding.
         """
         check_cache(cache)
         sentences = as_sentences(sentences)
-        # Also in training mode, see `embed`.
-        settings = self.settings()._replace(dropout=False)
+        # No dropout, even in training mode: `embed` promises that.
+        settings = self.forward_settings()._replace(dropout=False)
         lengths = [len(sentence) for sentence in sentences]
         shortest_first = sorted(range(len(sentences)), key=lengths.__getitem__)
         sorted_lengths = [lengths[number] for number in shortest_first]
-        slots = self.options.char_cnn.max_characters_per_token
-        device = self.boundaries.device
         selected: list[Any] = [None] * len(sentences)
         for chunk in split_by_tokens(sorted_lengths, self.max_batch_tokens):
             numbers = shortest_first[chunk]
             chunk_sentences = [sentences[number] for number in numbers]
-            if cache is not None and settings.derived is not None:  # the biLM is frozen
-                character_ids = self.character_ids(chunk_sentences)
-                precision = settings.precision.name
-                output = self.forward_cached(character_ids, precision, cache=cache)
-            else:
-                with without_gradients(device):
-                    batch = number_words(chunk_sentences, slots, device)
-                    output = self.forward_batch(batch, settings)
-            # Shape of the layers: (num_layers, batch, time, output_dim)
+            # Shape: (num_layers, batch, time, output_dim)
+            batch_layers = self._layers(chunk_sentences, settings, cache)
             for row, number in enumerate(numbers):
-                layers = output.layers[:, row, : lengths[number]]
+                layers = batch_layers[:, row, : lengths[number]]
                 selected[number] = select(layers, sentences[number])
         return selected
+
+    def _layers(
+        self, sentences: Sequence[list[str]], settings: ForwardSettings, cache: Cache | None
+    ) -> Tensor:
+        """
+        Returns all layers of a batch of sentences, shape (num_layers, batch, time, output_dim). If
+        the biLM is frozen, the layers of known sentences are read from the cache.
+        """
+        is_frozen = settings.derived is not None
+        if is_frozen and cache is not None:
+            character_ids = self.character_ids(sentences)
+            precision = settings.precision.name
+            return self.forward_cached(character_ids, precision, cache=cache).layers
+        slots = self.options.char_cnn.max_characters_per_token
+        device = self.boundaries.device
+        with only_no_grad(device):
+            batch = number_words(sentences, slots, device)
+            return self.forward_batch(batch, settings).layers
 
     @overload
     def encode(
@@ -339,9 +356,11 @@ class BiLm(BiLmNetwork):
             refuse_file_name(texts)
         select = partial(select_vectors, layers=layers, pooling=pooling, output=output)
 
+        def vectors_of_texts(words_of_texts: list[list[str]]) -> list[Any]:
+            return self._select_each(words_of_texts, select)
+
         def encode_all(some_texts: Iterable[Any]) -> Iterator[EncodedText[Any]]:
             bar = progress_bar(iterable=some_texts, disable=not show_progress_bar, unit=" texts")
-            vectors_of_texts = partial(self._select_each, select=select)
             return encode_texts(vectors_of_texts, bar, tokenizer, language, batch_size)
 
         if is_single_text(texts):
@@ -364,12 +383,14 @@ class BiLm(BiLmNetwork):
     ) -> Any:
         """
         Returns the vectors of texts as one tensor or array, shape (texts, dim), or (texts,
-        num_layers, dim) for all layers. `select` is what made them from the layers of a text.
+        num_layers, dim) for all layers. `select` has made the vectors from the layers of a text.
         """
         vectors = [text.vectors for text in encoded]
         if not vectors:
-            # Without texts, the result has the other dimensions, and the type, of a real one.
-            no_words = torch.zeros(self.num_layers, 0, self.output_dim)
+            # Without texts, the result has no rows. Its other dimensions, its type and its device
+            # are taken from the vector of a text without words.
+            weight = self.token_encoder.projection.weight
+            no_words = weight.new_zeros(self.num_layers, 0, self.output_dim)
             vector_of_empty_text = select(no_words, [])
             one_row = vector_of_empty_text[None]
             return one_row[:0]
@@ -390,8 +411,8 @@ class BiLm(BiLmNetwork):
 
     def character_ids(self, sentences: Iterable[Iterable[Any]]) -> Tensor:
         """
-        Returns what `forward` takes, shape (sentences, words of the longest, characters), on the
-        biLM's device.
+        Returns the character ids of sentences, as `forward` takes them, on the biLM's device. Shape
+        (sentences, words of the longest, characters).
         """
         slots = self.options.char_cnn.max_characters_per_token
         ids = sentences_to_character_ids(sentences, slots)

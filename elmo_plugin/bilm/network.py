@@ -68,7 +68,10 @@ class Cache(Protocol):
 
 
 def check_cache(cache: Cache | None) -> None:
-    """Raises `BiLmError` unless this is a cache or `None`: users pass a name or a configuration."""
+    """
+    Raises `BiLmError` unless this is a cache or `None`. Users may pass a name or a configuration by
+    mistake.
+    """
     if cache is not None and not hasattr(cache, "run"):
         raise BiLmError(f"cache: expected a cache such as MemoryCache, got {cache!r:.60}")
 
@@ -102,37 +105,28 @@ class BiLmNetwork(DerivingModule):
         weights: Iterable[tuple[str, Tensor]] | None = None,
     ) -> None:
         super().__init__()
+        # The options have a default only so that `BiLm()` raises this error as well.
         if not isinstance(options, BiLmOptions):
-            # `BiLm()` and `BiLm("small")` are meant to load a published model. The options have a
-            # default only so that the first one gets this advice as well.
-            name = "base"
-            if isinstance(options, str):
-                name = options
-            raise BiLmError(
-                f"expected BiLmOptions, got {options!r:.80}: use BiLm.from_pretrained({name!r:.80})"
-            )
+            raise _wrong_options(options)
         self.options = options
         self.precision = get_precision(precision).name  # raises for an unknown name
         self.max_batch_tokens = max_batch_tokens
-        self.recurrence = "auto"  # see `ForwardSettings`; tests set others
-        # The given weights replace those that the modules draw, so drawing them must not change
-        # torch's random state. Making the modules on the device "meta" would draw nothing, but it
-        # makes torch import its compiler.
-        keep_random_state: AbstractContextManager[None] = nullcontext()
-        if weights is not None:
-            keep_random_state = torch.random.fork_rng(devices=[])
-        with keep_random_state:
+        self.recurrence = "auto"  # tests set other values, see `ForwardSettings`
+        # If weights are given, they replace the random ones that the modules draw below. Drawing
+        # them must then not change torch's random state. On the device "meta" nothing would be
+        # drawn, but making modules there takes long, because torch imports its compiler for it.
+        random_state: AbstractContextManager[None]
+        if weights is None:
+            random_state = nullcontext()
+        else:
+            random_state = torch.random.fork_rng(devices=[])
+        with random_state:
             self.token_encoder = make_token_encoder(options)
             self.forward_lm = DirectionalLstm(options.lstm, dropout)
             self.backward_lm = DirectionalLstm(options.lstm, dropout)
         if weights is not None:
             self.eval().requires_grad_(False).load_weights(weights)
-        # The two boundaries as words of one sentence.
-        sentences = [[BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN]]
-        ids = sentences_to_character_ids(sentences, options.char_cnn.max_characters_per_token)
-        # int32, because DDP broadcasts buffers at start-up and cannot send int16.
-        boundaries = torch.from_numpy(ids[0]).int()  # Shape: (2, characters)
-        self.register_buffer("boundaries", boundaries, persistent=False)
+        self.register_buffer("boundaries", _boundary_ids(options), persistent=False)
 
     @torch.no_grad()
     def load_weights(self, weights: Iterable[tuple[str, Tensor]]) -> None:
@@ -165,25 +159,28 @@ class BiLmNetwork(DerivingModule):
         """The number of layers, including the token layer."""
         return self.options.lstm.n_layers + 1
 
-    def computed_precision(self, name: str | None = None) -> Precision:
+    def actual_precision(self, requested: str | None = None) -> Precision:
         """
-        Returns the precision of this name, by default the biLM's own, or float32 if the device
-        cannot compute in it.
+        Returns the precision that the biLM computes in on its device: float32 if the device cannot
+        compute in the requested one. By default the biLM's own precision is requested.
         """
-        return precision_on(self.boundaries.device, name or self.precision)
+        if requested is None:
+            requested = self.precision
+        return precision_on(self.boundaries.device, requested)
 
-    def settings(self, precision: str | None = None, keep_state: bool = False) -> ForwardSettings:
-        """
-        Returns the settings of a forward pass, according to whether the weights are frozen now.
-        """
+    def forward_settings(
+        self, precision: str | None = None, keep_state: bool = False
+    ) -> ForwardSettings:
+        """Returns the settings of a forward pass. They depend on whether the biLM is frozen."""
         derived = self.derived_values()  # `None` if the weights are trained
+        is_frozen = derived is not None
         return ForwardSettings(
-            precision=self.computed_precision(precision),
+            precision=self.actual_precision(precision),
             derived=derived,
             recurrence=self.recurrence,
             keep_state=keep_state,
-            # A frozen biLM within a model in training mode gives the same vectors as otherwise.
-            dropout=derived is None and self.training,
+            # A frozen biLM gives the same vectors even within a model in training mode.
+            dropout=self.training and not is_frozen,
         )
 
     @untraced
@@ -227,14 +224,16 @@ class BiLmNetwork(DerivingModule):
         lengths = sentence_lengths(character_ids, slots)  # Shape: (batch,)
         before = None
         if state is not None:
-            # Sentences without a state start from zero; states without a sentence are not read.
+            # The earlier batch may have had fewer sentences than this one, or more. If it had
+            # fewer, the further sentences start from zero.
             before = state.padded(len(lengths)).rows(slice(len(lengths)))
-        settings = self.settings(precision, keep_state)
+        settings = self.forward_settings(precision, keep_state)
         if self._needs_gradients(settings, state):
-            # Without gradients, a device that cannot compute in a precision falls back to float32.
-            # With gradients, the LSTM refuses any precision but float32, so that a training does
-            # not depend on the device: it gets the precision that was requested.
-            settings = settings._replace(precision=get_precision(precision or self.precision))
+            # With gradients, the LSTM refuses every precision but float32. It must see the one that
+            # was requested, not the one that this device falls back to: otherwise the same training
+            # would fail on one device and run on another.
+            requested = self.precision if precision is None else precision
+            settings = settings._replace(precision=get_precision(requested))
             batch = find_words(character_ids, lengths)
             output = self.forward_batch(batch, settings, before, boundaries)
         else:
@@ -244,7 +243,8 @@ class BiLmNetwork(DerivingModule):
             )
         if output.state is None or state is None:
             return output
-        # If this batch has fewer sentences than the last, the other states do not change.
+        # If the earlier batch had more sentences than this one, the states of the further sentences
+        # do not change.
         rest = state.rows(slice(len(lengths), None))
         all_states = LstmState.concatenated([output.state, rest])
         return output._replace(state=all_states)
@@ -277,12 +277,12 @@ class BiLmNetwork(DerivingModule):
         if not chunks:  # an empty batch also has an output
             chunks = [slice(0, 0)]
         outputs = []
-        with without_gradients(character_ids.device):
+        with only_no_grad(character_ids.device):
             for chunk in chunks:
                 batch = find_words(character_ids[chunk], lengths[chunk])
                 before = None if state is None else state.rows(chunk)
                 outputs.append(self.forward_batch(batch, settings, before, boundaries))
-        return _joined(outputs)
+        return _concatenated(outputs)
 
     def forward_batch(
         self,
@@ -300,14 +300,14 @@ class BiLmNetwork(DerivingModule):
         """
         may_equal_sentences_differ = state is not None or settings.dropout
         if torch.is_grad_enabled() or may_equal_sentences_differ:
-            return self._forward_between_boundaries(batch, settings, state, boundaries)
+            return self._forward_with_boundaries(batch, settings, state, boundaries)
         distinct, row_of_sentence = batch.distinct_sentences()
-        output = self._forward_between_boundaries(distinct, settings, state, boundaries)
+        output = self._forward_with_boundaries(distinct, settings, state, boundaries)
         if row_of_sentence is None:  # all sentences differ
             return output
         return output.rows(row_of_sentence)
 
-    def _forward_between_boundaries(
+    def _forward_with_boundaries(
         self,
         batch: WordBatch,
         settings: ForwardSettings,
@@ -315,24 +315,27 @@ class BiLmNetwork(DerivingModule):
         boundaries: bool,
     ) -> BiLmOutput:
         """
-        Makes the LSTMs read the boundaries of each sentence as well as its words. If only the words
-        are needed, and all sentences begin alike, they start from the state after one boundary that
-        they share, instead of reading a boundary each. The vectors of the words are the same.
+        Runs the LSTMs over the boundaries and the words of each sentence.
+
+        Often only the vectors of the words are requested, and all sentences start from zero without
+        dropout. Then all of them are in the same state after the first boundary. So each direction
+        reads this boundary only once for the whole batch, and does not read the last one. The
+        vectors of the words are the same.
         """
-        begin_alike = state is None and not settings.dropout
-        # The output has the vectors of the boundaries, or the final state is after the last one.
-        are_boundaries_needed = boundaries or settings.keep_state
-        if begin_alike and not are_boundaries_needed:
+        same_state_after_boundary = state is None and not settings.dropout
+        only_words_are_needed = not boundaries and not settings.keep_state
+        if same_state_after_boundary and only_words_are_needed:
             after_boundary = self.state_after_boundary(settings).expanded(len(batch.lengths))
             return self._forward_words(batch, settings, after_boundary)
         bounded = batch.with_boundaries(self.boundaries)
         output = self._forward_words(bounded, settings, state)  # time is longer by 2
         if boundaries:
             return output
-        # The mask of a sentence of n words is true at its first n + 2 places, and then at n.
+        # In the mask, a sentence of n words begins with n + 2 true values. Without the first two
+        # places, n of them are left.
         mask = output.mask[:, 2:]
-        # The first place has the begin of each sentence. The end follows the last word, so in all
-        # but the longest sentences it is within the layers, and is replaced with zeros.
+        # The first place has the begin of every sentence, and the last place has the end of the
+        # longest ones. Shorter sentences have their end before it: it becomes zeros, like padding.
         layers = output.layers[:, :, 1:-1].masked_fill(~mask[..., None], 0.0)
         return output._replace(layers=layers, mask=mask)
 
@@ -340,17 +343,17 @@ class BiLmNetwork(DerivingModule):
         self, batch: WordBatch, settings: ForwardSettings, state: LstmState | None
     ) -> BiLmOutput:
         """
-        Packs the words of a batch, runs both directions over them, and unpacks their outputs. Adds
-        no boundaries: the caller has done so if they are to be read.
+        Packs the words of a batch, runs both directions over them, and unpacks their outputs. If
+        boundaries are to be read, the caller has added them to the batch.
         """
         words, word_ids, lengths = batch  # Shapes: (words, characters), (batch, time), (batch,)
         device = word_ids.device
         time = word_ids.size(1)
         packing = pack(lengths)
-        forward_places, backward_places = packing.padded_positions(lengths, time)  # Shapes: (rows,)
-        places = [forward_places.to(device), backward_places.to(device)]
+        # For each direction, the place in the flattened batch of each row, in the order in which
+        # the direction reads; shapes (rows,)
+        places = [rows.to(device) for rows in packing.padded_positions(lengths, time)]
         flat_word_ids = word_ids.flatten()  # Shape: (batch * time,)
-        # Shapes: (rows,), for each direction in the order in which it reads.
         packed_word_ids = [flat_word_ids[places_of_direction] for places_of_direction in places]
         output = self.forward_packed(words, packed_word_ids, packing, settings, state)
         # Shape: (num_layers, batch, time, output_dim)
@@ -367,18 +370,18 @@ class BiLmNetwork(DerivingModule):
         state: LstmState | None = None,
     ) -> PackedOutput:
         """
-        Encodes the distinct words of a batch, and runs both directions over packed rows of them,
-        with gradients if they are needed. The training of a biLM calls this directly.
+        Encodes the distinct words of a batch, and runs both directions over its sentences, with
+        gradients if they are needed. The training of a biLM calls this directly.
 
-        `character_ids` has the distinct words, shape (words, characters). `word_ids` has
-        two tensors, for the forward and the backward direction: the word of each row, shape
-        (rows,). `state` is the one before the first token of each sentence, in the order of the
-        batch.
+        `character_ids` are the distinct words, shape (words, characters). `word_ids` are two
+        tensors, for the forward and the backward direction: the number of the distinct word of each
+        row of the packing, shape (rows,). `state` is the state of each sentence before its first
+        token, in the order of the batch.
         """
         # Shape: (words, projection_dim)
         vectors = self.token_encoder(character_ids, settings.precision, settings.derived)
         # Shapes: (rows, projection_dim)
-        inputs = [nn.functional.embedding(rows, vectors) for rows in word_ids]
+        inputs = [nn.functional.embedding(ids, vectors) for ids in word_ids]
         longest_first = packing.longest_first.to(vectors.device)  # Shape: (batch,)
         if state is None:
             weight = self.token_encoder.projection.weight
@@ -424,9 +427,9 @@ class BiLmNetwork(DerivingModule):
         cache, and stores the others there. Do not change the result in place, because a cache may
         share its memory.
         """
-        # Read once, so that the digest is of the precision that the vectors are computed in, even
-        # if another thread changes the biLM's meanwhile.
-        name = self.computed_precision(precision).name
+        # Found only once: another thread may change the biLM's precision meanwhile, and vectors
+        # must be stored with the digest of the precision that they were computed in.
+        name = self.actual_precision(precision).name
 
         def compute(ids: Tensor) -> BiLmOutput:
             return self(ids, precision=name, max_batch_tokens=max_batch_tokens)
@@ -436,7 +439,7 @@ class BiLmNetwork(DerivingModule):
         derived = self.derived_values()
         if derived is None:  # the biLM is trained
             return compute(character_ids)
-        digest = derived.get(("digest", name), self._digest, name)
+        digest = derive_once(derived, ("digest", name), self._digest, name)
         output = cache.run(compute, digest, character_ids, self.num_layers, self.output_dim)
         dtype = self.token_encoder.projection.weight.dtype  # a cache returns float32
         return output._replace(layers=output.layers.to(dtype))
@@ -446,7 +449,7 @@ class BiLmNetwork(DerivingModule):
         Returns a digest of this biLM and of the precision that it computes in: the key of its
         vectors in a cache. A frozen biLM computes it once.
         """
-        name = self.computed_precision(precision).name
+        name = self.actual_precision(precision).name
         return derive_once(self.derived_values(), ("digest", name), self._digest, name)
 
     def _digest(self, precision: str) -> bytes:
@@ -455,24 +458,48 @@ class BiLmNetwork(DerivingModule):
         return weights_digest(self.options, precision, tensors)
 
 
+def _wrong_options(options: object) -> BiLmError:
+    """
+    Returns the error for anything but `BiLmOptions`. Users who write `BiLm()` or `BiLm("small")`
+    mean to load a published model, so the error says how.
+    """
+    name = "base"
+    if isinstance(options, str):
+        name = options
+    return BiLmError(
+        f"expected BiLmOptions, got {options!r:.80}: use BiLm.from_pretrained({name!r:.80})"
+    )
+
+
+def _boundary_ids(options: BiLmOptions) -> Tensor:
+    """Returns the character ids of the two sentence boundaries, shape (2, characters)."""
+    boundaries_as_sentence = [BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN]
+    slots = options.char_cnn.max_characters_per_token
+    ids = sentences_to_character_ids([boundaries_as_sentence], slots)
+    # int32, because DDP broadcasts buffers at start-up and cannot send int16.
+    return torch.from_numpy(ids[0]).int()
+
+
 def _unpacked(
     layers: Sequence[Sequence[Tensor]], places: Sequence[Tensor], shape: torch.Size
 ) -> Tensor:
     """
     Puts the packed rows of each layer and direction, shape (rows, projection_dim), at their places
-    in a batch, as `Packing.positions` returns them. `shape` is (batch, time). Returns vectors of
-    shape (layers, batch, time, 2 * projection_dim), zeros at padding.
+    in the batch. `places` are the result of `Packing.padded_positions`, and `shape` is (batch,
+    time). Returns vectors of shape (layers, batch, time, 2 * projection_dim), zeros at padding.
     """
     first = layers[0][0]
     dim = first.size(1)
-    unpacked = first.new_zeros(len(layers), shape.numel(), 2, dim)
-    for layer, directions in enumerate(layers):
-        for direction, rows in enumerate(directions):
+    num_places = shape.numel()
+    num_directions = 2
+    unpacked = first.new_zeros(len(layers), num_places, num_directions, dim)
+    for layer, rows_of_directions in enumerate(layers):
+        for direction, rows in enumerate(rows_of_directions):
             unpacked[layer, places[direction], direction] = rows
     return unpacked.view(len(layers), *shape, 2 * dim)
 
 
-def _joined(outputs: Sequence[BiLmOutput]) -> BiLmOutput:
+def _concatenated(outputs: Sequence[BiLmOutput]) -> BiLmOutput:
     """Puts the sentences of several chunks, all padded to the same length, into one batch."""
     if len(outputs) == 1:
         return outputs[0]
@@ -486,10 +513,10 @@ def _joined(outputs: Sequence[BiLmOutput]) -> BiLmOutput:
 
 
 @contextmanager
-def without_gradients(device: torch.device) -> Iterator[None]:
+def only_no_grad(device: torch.device) -> Iterator[None]:
     """
-    Switches off gradients, and also inference mode and autocast, so that outputs and stored values
-    can be used outside of these modes later.
+    Switches off gradients, by `torch.no_grad`. Also switches off inference mode and autocast, so
+    that outputs and stored values can be used outside of these modes later.
     """
     with torch.inference_mode(False), torch.no_grad(), torch.autocast(device.type, enabled=False):
         yield

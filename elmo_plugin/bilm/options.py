@@ -1,12 +1,12 @@
 """The sizes of a biLM, as dataclasses and as the `options.json` of published ELMo models."""
 
-import math
+import sys
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from elmo_plugin.bilm.characters import NUM_CHARACTERS
+from elmo_plugin.bilm.characters import MAX_CHARACTERS_PER_TOKEN, NUM_CHARACTERS
 from elmo_plugin.common.errors import BiLmError, check_at_least, check_choice, nearest_name
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.formats.archives import AnyPath
@@ -60,7 +60,7 @@ class CharCnnOptions:
     embedding_dim: int = 16
     n_highway: int = 1
     activation: str = "relu"
-    max_characters_per_token: int = 50
+    max_characters_per_token: int = MAX_CHARACTERS_PER_TOKEN
 
     def __post_init__(self) -> None:
         slots = self.max_characters_per_token
@@ -78,9 +78,9 @@ class CharCnnOptions:
 @dataclass(frozen=True)
 class LexiconCnnOptions:
     """
-    The token encoder of a model of ELMoForManyLangs. It has a lexicon of characters, one of words,
-    or both; an empty lexicon means that the model does not read them. `max_characters_per_word`
-    counts Unicode characters, including the two marks of the beginning and the end; longer words
+    The token encoder of a model of ELMoForManyLangs. It has a lexicon of characters, a lexicon of
+    words, or both. A lexicon that the model does not have is empty. `max_characters_per_word`
+    counts Unicode characters, including the two marks of the beginning and the end. Longer words
     are cut.
     """
 
@@ -165,8 +165,9 @@ class LstmOptions:
         _check_boolean("lstm.use_skip_connections", self.use_skip_connections)
         for name in ("cell_clip", "proj_clip"):
             bound = getattr(self, name)
-            # By the exact type, because a boolean is an `int`.
-            is_bound = type(bound) in (int, float) and 0 <= bound < math.inf
+            # By the exact type, because a boolean is an `int`. An integer may be greater than every
+            # float, but bounds are used as floats.
+            is_bound = type(bound) in (int, float) and 0 <= bound <= sys.float_info.max
             if bound is not None and not is_bound:
                 expected = "expected a positive number, or null for no bound"
                 raise BiLmError(f"lstm.{name}: {expected}, got {bound!r}")
@@ -188,9 +189,9 @@ class BiLmOptions:
         as `to_dict` returns them. Keys that bilm-tf allows to be missing have bilm-tf's defaults:
         one layer, no highway layers, no clipping, no skip connections.
 
-        Raises `BiLmError`, naming the `source`, if another key is missing, if a value is
-        impossible, and for those language models of bilm-tf that read whole words, or in one
-        direction only.
+        Raises `BiLmError`, naming the `source`, if another key is missing or a value is impossible.
+        Some language models of bilm-tf read whole words, or only in one direction: they cannot be
+        used, and raise `BiLmError` as well.
         """
         try:
             _check_keys(options, source)
@@ -242,8 +243,9 @@ def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
     """Reads the section `char_cnn`."""
     n_characters = options.get("n_characters", NUM_CHARACTERS)
     _check_section("char_cnn.embedding", options["embedding"], ("dim",))
-    # While training, bilm-tf writes the number without the padding.
-    if n_characters not in (NUM_CHARACTERS, NUM_CHARACTERS - 1):
+    # In training, bilm-tf writes a smaller number, because it does not count the id of padding.
+    without_padding = NUM_CHARACTERS - 1
+    if n_characters not in (NUM_CHARACTERS, without_padding):
         raise BiLmError(f"char_cnn.n_characters: expected {NUM_CHARACTERS}, got {n_characters!r}")
     n_highway = options.get("n_highway")
     if n_highway is None:  # missing, or null
@@ -253,7 +255,7 @@ def _char_cnn(options: dict[str, Any]) -> CharCnnOptions:
         embedding_dim=options["embedding"]["dim"],
         n_highway=n_highway,
         activation=options["activation"],
-        max_characters_per_token=options.get("max_characters_per_token", 50),
+        max_characters_per_token=options.get("max_characters_per_token", MAX_CHARACTERS_PER_TOKEN),
     )
 
 
@@ -340,7 +342,7 @@ def _check_keys(options: dict[str, Any], source: str) -> None:
 
 
 def _check_section(name: str, options: Any, known: Collection[str]) -> None:
-    """Raises `BiLmError` unless this is an object whose keys are all known."""
+    """Raises `BiLmError` unless the section `name` is a JSON object whose keys are all known."""
     if not isinstance(options, dict):
         raise BiLmError(f"{name}: expected an object, got {options!r}")
     unknown = _unknown_keys(options, known)

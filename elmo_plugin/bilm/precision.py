@@ -31,18 +31,19 @@ PackedLinear = Callable[..., Any]
 
 class Precision:
     """
-    Packs weights for products in one precision: here in the type of the parameters. It is
-    float32 unless a user has converted them. Parameters and activations keep their type in every
-    precision. Weights have the shape (outputs, inputs); weights and biases are copied.
+    Packs weights for products in one precision. This class multiplies in the type of the
+    parameters: float32, unless a user has converted them. Parameters and activations keep their
+    type in every precision. Weights have the shape (outputs, inputs); weights and biases are
+    copied.
     """
 
     name = "float32"
-    # See `prefers_batched_directions`: measured on processors with AVX-512, and on one with AVX2
-    # alone.
-    most_batched = 1 << 21
-    most_batched_avx2 = 1 << 24
+    # The limits of `prefers_batched_directions`. They were measured on processors with AVX-512, and
+    # on one with AVX2 but not AVX-512.
+    most_batched_multiplications = 1 << 21
+    most_batched_multiplications_avx2 = 1 << 24
 
-    def lacks(self, device: torch.device) -> str:
+    def missing_on(self, device: torch.device) -> str:
         """
         Returns what the device needs, but does not have, to compute in this precision; an empty
         string if nothing is missing.
@@ -67,23 +68,26 @@ class Precision:
 
     def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
         """
-        Returns whether one batched product for both directions is faster on a CPU than one product
-        each: it is if the products are small. `rows` is the mean number of rows of a time step, and
-        `multiplications` is how many its recurrent product has in one direction.
+        Returns whether one batched product for both directions is faster on a CPU than a product
+        for each direction. It is if the products are small. `rows` is the mean number of rows of a
+        time step. `multiplications` is the number of multiplications in the recurrent product of
+        such a time step, for one direction.
         """
-        if not has_avx2_alone():  # with AVX-512, or not an x86 processor
-            return multiplications <= self.most_batched
-        # For one or two rows oneDNN reads a large weight at half the speed of torch's own product.
-        return multiplications <= self.most_batched_avx2 or rows <= 2
+        if not has_avx2_but_not_avx512():
+            return multiplications <= self.most_batched_multiplications
+        # For one or two rows oneDNN reads a large weight at half the speed of torch's own product,
+        # and only torch's own product can be batched.
+        has_few_rows = rows <= 2
+        return has_few_rows or multiplications <= self.most_batched_multiplications_avx2
 
 
 class BFloat16(Precision):
     """Halves the memory traffic of float32, on GPUs and on CPUs with instructions for bfloat16."""
 
     name = "bfloat16"
-    most_batched = 1 << 20
+    most_batched_multiplications = 1 << 20
 
-    def lacks(self, device: torch.device) -> str:
+    def missing_on(self, device: torch.device) -> str:
         if device.type != "cpu" or has_bfloat16():
             return ""
         return "a CPU with bfloat16 instructions and a torch with oneDNN"
@@ -100,7 +104,7 @@ class Int8(Precision):
 
     name = "int8"
 
-    def lacks(self, device: torch.device) -> str:
+    def missing_on(self, device: torch.device) -> str:
         if device.type != "cpu" or not int8.has_int8():
             return "a CPU and a torch with oneDNN"
         if not int8.int8_is_exact():
@@ -121,7 +125,8 @@ class Int8(Precision):
     def prefers_batched_directions(self, rows: float, multiplications: float) -> bool:
         if rows != 1:  # for more than one row, oneDNN's own layout is as fast or faster
             return False
-        return multiplications <= self.most_batched and int8.can_multiply_int8_row()
+        is_small = multiplications <= self.most_batched_multiplications
+        return is_small and int8.can_multiply_int8_row()
 
 
 _SHORT_NAMES = {"fp32": "float32", "bf16": "bfloat16"}
@@ -133,21 +138,23 @@ PRECISIONS: dict[str, Precision] = {
 
 def get_precision(name: str | torch.dtype) -> Precision:
     """
-    Returns the precision of this name, or of a type of torch; raises `BiLmError` if it is unknown.
+    Returns the precision with this name. The name may also be short, such as "bf16", or a type,
+    such as `torch.bfloat16`. Raises `BiLmError` if it is unknown.
     """
-    spelled = str(name).removeprefix("torch.")
-    spelled = _SHORT_NAMES.get(spelled, spelled)
-    check_choice("precision", spelled, PRECISIONS)
-    return PRECISIONS[spelled]
+    full_name = str(name).removeprefix("torch.")
+    if full_name in _SHORT_NAMES:
+        full_name = _SHORT_NAMES[full_name]
+    check_choice("precision", full_name, PRECISIONS)
+    return PRECISIONS[full_name]
 
 
 def precision_on(device: torch.device, name: str | torch.dtype) -> Precision:
     """
-    Returns the precision of this name; float32, with one warning, if the device cannot compute in
-    it.
+    Returns the precision with this name; or float32, with one warning, if the device cannot compute
+    in it.
     """
     precision = get_precision(name)
-    missing = precision.lacks(device)
+    missing = precision.missing_on(device)
     if missing:
         _warn_once("%s needs %s: float32 is computed", precision.name, missing)
         return FLOAT32
@@ -183,26 +190,34 @@ class OneDnnLinear:
 
 def handle_signals_on_another_stack() -> None:
     """
-    Gives the main thread an alternate stack for signal handlers. Without one, a signal that arrives
-    during a float32 product of oneDNN, such as Ctrl-C's, can damage the heap or the product (seen
-    with torch 2.11 on AVX2 and AVX-512; perhaps its kernels use the stack pointer as a general
-    register). Python's handlers run on an alternate stack if there is one (`SA_ONSTACK`), and
-    `faulthandler` makes one. Other threads are not covered.
+    Gives the main thread an alternate stack for signal handlers. Python's handlers run on an
+    alternate stack if there is one (`SA_ONSTACK`), and `faulthandler` makes one.
+
+    Without it, a signal that arrives during a float32 product of oneDNN can damage the heap or the
+    product. Ctrl-C sends such a signal. This was seen with torch 2.11 on AVX2 and AVX-512; perhaps
+    the kernels of oneDNN use the stack pointer as a general register. Other threads still have no
+    alternate stack.
     """
+    if faulthandler.is_enabled():  # it has made an alternate stack already
+        return
     # An alternate stack belongs to the thread that makes it.
     in_main_thread = threading.current_thread() is threading.main_thread()
-    if in_main_thread and sys.__stderr__ is not None and not faulthandler.is_enabled():
+    # `faulthandler` needs a file for its reports, and `stderr` is `None` without a console.
+    if in_main_thread and sys.__stderr__ is not None:
         faulthandler.enable(sys.__stderr__)
 
 
 def torch_linear(transposed: Tensor, bias: Tensor | None = None) -> PackedLinear:
     """
-    Returns a function that multiplies by a weight, shape (inputs, outputs), with torch's own
-    product; or by the weights of all directions, shape (directions, inputs, outputs), in one batch.
+    Returns a function that multiplies with torch's own product. `transposed` is a single weight,
+    shape (inputs, outputs); or a weight for each direction, shape (directions, inputs, outputs).
+    All directions are multiplied in one batched product.
     """
-    add_product: Callable[..., Tensor] = torch.baddbmm
+    add_product: Callable[..., Tensor]
     if transposed.dim() == 2:
         add_product = torch.addmm
+    else:
+        add_product = torch.baddbmm
 
     def products(inputs: Tensor, added: Tensor | None = None) -> Tensor:
         """Returns the products plus the bias, or plus `added` instead of the bias."""
@@ -225,21 +240,25 @@ def pack_for_training(weight: Tensor, dtype: torch.dtype) -> PackedLinear:
 
 def multiply(left: Tensor, right: Tensor) -> Tensor:
     """
-    Returns `left @ right`. Two float32 matrices on a CPU that is not Intel's are multiplied by
-    oneDNN, because MKL runs at little more than half the speed on some AMD processors.
+    Returns `left @ right`, for two matrices or for two batches of matrices of the same type.
     """
-    are_float32_matrices = left.dim() == 2 and left.dtype == torch.float32
-    if (
-        are_float32_matrices
-        and left.device.type == "cpu"
-        and has_onednn()
-        and not _is_intel_processor()
-    ):
-        handle_signals_on_another_stack()
-        bias = None
-        # The operation after the product is "none", without arguments and algorithm.
-        return torch.ops.mkldnn._linear_pointwise(left, right.t(), bias, "none", [], "")
-    return torch.matmul(left, right)
+    if left.dim() > 2 or not _is_faster_without_mkl(left):
+        return torch.matmul(left, right)
+    handle_signals_on_another_stack()
+    bias = None
+    # The operation after the product is "none", without arguments and algorithm.
+    return torch.ops.mkldnn._linear_pointwise(left, right.t(), bias, "none", [], "")
+
+
+def _is_faster_without_mkl(matrix: Tensor) -> bool:
+    """
+    Returns whether products with this matrix are faster with oneDNN than with MKL, the library that
+    torch uses. On some AMD processors MKL multiplies float32 matrices at little more than half of
+    oneDNN's speed.
+    """
+    if matrix.device.type != "cpu" or matrix.dtype != torch.float32:
+        return False
+    return has_onednn() and not _is_intel_processor()
 
 
 @cache
@@ -264,19 +283,18 @@ def has_onednn() -> bool:
 
 
 @cache
-def has_avx2_alone() -> bool:
-    """Returns whether torch computes with AVX2, as on x86 processors that lack AVX-512."""
+def has_avx2_but_not_avx512() -> bool:
+    """Returns whether torch computes with AVX2, as it does on x86 processors without AVX-512."""
     return torch.backends.cpu.get_cpu_capability() == "AVX2"
 
 
 @cache
 def has_bfloat16() -> bool:
     """
-    Returns whether this CPU multiplies bfloat16 numbers, as far as `ONEDNN_MAX_CPU_ISA` allows.
+    Returns whether oneDNN multiplies bfloat16 numbers on this CPU. The environment variable
+    `ONEDNN_MAX_CPU_ISA` can forbid the instructions for it.
     """
-    if not has_onednn() or not hasattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported"):
-        return False
-    return torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return has_onednn() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
 def _pack(weight: Tensor, bias: Tensor | None) -> PackedLinear:

@@ -13,10 +13,10 @@ from elmo_plugin.bilm.autograd import first_derivative_only
 from elmo_plugin.bilm.precision import autocast_dtype, pack_for_training
 from elmo_plugin.common.errors import BiLmError
 
-# How many logits are in memory at a time; and, on a CPU, how many of them are exponentiated at a
-# time, because these fit into the cache of a core.
+# The most logits that are in memory at a time
 LOGITS_AT_A_TIME = 1 << 26
 LOGITS_AT_A_TIME_ON_CPU = 1 << 21
+# On a CPU, so many of them are exponentiated at a time, because they fit into the cache of a core.
 LOGITS_IN_CACHE = 1 << 18
 
 
@@ -70,8 +70,8 @@ class VocabularySoftmax(nn.Module):
         target_weight = nn.functional.embedding(targets, self.weight)  # Shape: (tokens, dim)
         target_bias = self.bias[targets]  # Shape: (tokens,)
         if without_padding:
-            # Words move up by one row. A token without a word has the target 0; its column becomes
-            # -1, for no candidate.
+            # Without row 0, the column of each word is one less than its number. A token without a
+            # word has the target 0 and so gets the column -1: the target is not a candidate.
             weight = self.weight[1:]
             bias = self.bias[1:]
             columns = targets - 1
@@ -92,9 +92,10 @@ class VocabularySoftmax(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """
         Computes the sampled softmax of Jean et al. (2015): all targets are compared with the same
-        sample of `num_negatives` distinct words, drawn by frequency rank on the device of
-        `targets`. Each logit is corrected by the logarithm of how often its word is expected in the
-        sample. The loss is not a likelihood, so no perplexity can be computed from it.
+        random sample of `num_negatives` distinct words. Frequent words are drawn more often, see
+        `sample_log_uniform`. To correct for that, the logarithm of how often a word is expected in
+        the sample is subtracted from its logits. The loss is not a likelihood, so no perplexity can
+        be computed from it.
         """
         negatives, draws = sample_log_uniform(
             num_negatives, len(self.weight), targets.device, generator
@@ -105,10 +106,10 @@ class VocabularySoftmax(nn.Module):
         correction = log_expected_count(words, draws, len(self.weight)).to(self.bias.dtype)
         corrected_bias = self.bias[words] - correction
         bias, target_bias = corrected_bias.split(sizes)
-        # The place of each word of the vocabulary in the sample; -1 if it was not drawn.
-        place_in_sample = torch.full_like(self.bias, -1, dtype=torch.long)
-        place_in_sample[negatives] = torch.arange(len(negatives), device=self.bias.device)
-        columns = place_in_sample[targets]
+        # For each word of the vocabulary, its column in the sample; -1 if it was not drawn.
+        column_of_word = torch.full_like(self.bias, -1, dtype=torch.long)
+        column_of_word[negatives] = torch.arange(len(negatives), device=self.bias.device)
+        columns = column_of_word[targets]
         candidates = Candidates(weight, bias, target_weight, target_bias, columns)
         return self._loss(hidden, token_weights, candidates)
 
@@ -116,8 +117,8 @@ class VocabularySoftmax(nn.Module):
         self, hidden: Tensor, token_weights: Tensor | None, candidates: Candidates
     ) -> tuple[Tensor, Tensor]:
         """
-        Returns the loss and the losses of `_Loss`. By default all tokens have the same weight, so
-        that the loss is the mean.
+        Returns the weighted sum of the losses, and the loss of each token, see `_Loss`. By default
+        all tokens have the same weight, so that the sum is the mean.
         """
         if token_weights is None:
             token_weights = self.weight.new_full((len(hidden),), 1 / max(len(hidden), 1))
@@ -157,8 +158,8 @@ class _Loss(Function):
         """
         dtype = autocast_dtype(weight)
         candidates = Candidates(weight, bias, target_weight, target_bias, columns)
-        # Gradients are those of `scale` times the loss, because float16 cannot represent numbers as
-        # small as a token's weight. `backward` divides by the scale.
+        # float16 cannot represent numbers as small as a token's weight. So the gradients are
+        # computed for `scale` times the loss, and `backward` divides them by the scale.
         ctx.scale = max(len(hidden), 1)
         gradients = None
         with torch.autocast(weight.device.type, enabled=False):
@@ -202,20 +203,22 @@ def _token_losses(
     target_logits = (hidden * candidates.target_weight).sum(dim=1) + candidates.target_bias
     losses = torch.empty_like(target_logits)
     product = pack_for_training(candidates.weight, dtype)
-    at_a_time = LOGITS_AT_A_TIME
     if hidden.device.type == "cpu":
-        at_a_time = LOGITS_AT_A_TIME_ON_CPU
-    for tokens in _row_slices(len(hidden), len(candidates.weight), at_a_time):
-        logits = product(hidden[tokens])  # without the bias: it is added in its own type below
-        _mask_(logits, candidates.columns[tokens, None])
+        logits_at_a_time = LOGITS_AT_A_TIME_ON_CPU
+    else:
+        logits_at_a_time = LOGITS_AT_A_TIME
+    for tokens in _row_slices(len(hidden), len(candidates.weight), logits_at_a_time):
+        logits = product(hidden[tokens])  # without the bias: `_exp_logits_` adds it
+        _exclude_targets_(logits, candidates.columns[tokens, None])
         greatest, log_sum = _exp_logits_(logits, candidates.bias)
         exp_logits = logits  # they were replaced by `exp(logit - greatest)`
         # The logarithm of the sum over the candidates and the target.
         log_total = torch.logaddexp(log_sum, target_logits[tokens])
         losses[tokens] = log_total - target_logits[tokens]
         if gradients is not None:
-            # Times `exp(greatest - log_total)`, they are the probabilities of the candidates.
-            gradients.add_candidates(tokens, exp_logits, torch.exp(greatest - log_total))
+            # The probability of a candidate is exp(logit - log_total).
+            to_probabilities = torch.exp(greatest - log_total)
+            gradients.add_candidates(tokens, exp_logits, to_probabilities)
     return losses
 
 
@@ -243,15 +246,17 @@ class _Gradients:
         self.d_weight = torch.zeros_like(candidates.weight)
         self.d_bias = torch.zeros_like(candidates.bias)
 
-    def add_candidates(self, tokens: slice, exp_logits: Tensor, factors: Tensor) -> None:
+    def add_candidates(self, tokens: slice, exp_logits: Tensor, to_probabilities: Tensor) -> None:
         """
         Adds the gradients that come through the logits of the candidates of these tokens. The
         gradient of a logit is the candidate's probability, times the weight of the token. The
-        probabilities are `exp_logits`, shape (tokens, candidates), times `factors`, shape
-        (tokens,). `exp_logits` is a large matrix, so the factors are multiplied with the smaller
-        matrices that it is multiplied with or that result.
+        probabilities are `exp_logits`, shape (tokens, candidates), times `to_probabilities`, shape
+        (tokens,).
+
+        `exp_logits` is the largest matrix by far. So the factors of the tokens are not multiplied
+        with it, but with the smaller matrices of its products: the other factor, or the result.
         """
-        factors = (self._token_weights[tokens] * factors)[:, None]
+        factors = (self._token_weights[tokens] * to_probabilities)[:, None]
         # Written, not added: each token is in one slice only.
         torch.mul(self._back_product(exp_logits), factors, out=self.d_hidden[tokens])
         weighted_hidden = self._hidden[tokens] * factors
@@ -268,37 +273,40 @@ class _Gradients:
         self.d_hidden.addcmul_(self.d_target_bias[:, None], self._target_weight)
 
 
-def _mask_(logits: Tensor, columns: Tensor) -> None:
+def _exclude_targets_(logits: Tensor, columns: Tensor) -> None:
     """
-    Gives the candidate that is a token's own target no probability, by the least number as its
-    logit. `columns`, shape (tokens, 1), is the column of this candidate for each token, or -1 if
-    the target is not among the candidates.
+    Excludes from the candidates of each token its own target: the least possible logit gives it no
+    probability. `columns`, shape (tokens, 1), is the column of the target, or -1 if the target is
+    not among the candidates.
     """
+    is_candidate = columns >= 0
+    # If the target is not a candidate, the logit of column 0 is read and written back unchanged.
+    read_columns = columns.clamp(min=0)
     least = torch.finfo(logits.dtype).min
-    # A token without such a candidate writes its first logit back unchanged.
-    places = columns.clamp(min=0)
-    replaced = logits.gather(1, places).masked_fill_(columns >= 0, least)
-    logits.scatter_(1, places, replaced)
+    replaced = logits.gather(1, read_columns).masked_fill_(is_candidate, least)
+    logits.scatter_(1, read_columns, replaced)
 
 
 def _exp_logits_(logits: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
     """
-    Adds the bias to logits of shape (tokens, candidates), and turns them in place into `exp(logit -
-    greatest)`, with the greatest logit of each token. Returns the greatest logits, and the
-    logarithm of the sum of `exp(logit)` of each token; both have the shape (tokens,).
+    Adds the bias to logits of shape (tokens, candidates), and replaces them by `exp(logit -
+    greatest)`, where `greatest` is the greatest logit of the token. Returns, both of shape
+    (tokens,), the greatest logit of each token, and the logarithm of the sum of `exp(logit)`.
     """
     tokens, candidates = logits.shape
     greatest = bias.new_empty(tokens)
     total = bias.new_empty(tokens)
-    at_a_time = LOGITS_AT_A_TIME
     if logits.device.type == "cpu":
-        at_a_time = LOGITS_IN_CACHE
-    for rows in _row_slices(tokens, candidates, at_a_time):
+        logits_at_a_time = LOGITS_IN_CACHE
+    else:
+        logits_at_a_time = LOGITS_AT_A_TIME
+    for rows in _row_slices(tokens, candidates, logits_at_a_time):
         exp_logits = logits[rows].to(bias.dtype).add_(bias)
         torch.amax(exp_logits, dim=1, out=greatest[rows])
         exp_logits.sub_(greatest[rows, None]).exp_()
         torch.sum(exp_logits, dim=1, out=total[rows])
-        if exp_logits.dtype != logits.dtype:  # then `exp_logits` is a copy
+        is_copy = exp_logits.dtype != logits.dtype  # in the same type, it is a view of `logits`
+        if is_copy:
             logits[rows] = exp_logits
     return greatest, total.log_().add_(greatest)
 
@@ -317,18 +325,18 @@ def sample_log_uniform(
 ) -> tuple[Tensor, Tensor]:
     """
     Draws words by Zipf's law, `p(k) = log((k + 2) / (k + 1)) / log(num_words + 1)` for rank k from
-    0, until there are `num_samples` distinct ones, without waiting for the device.
+    0, until there are `num_samples` distinct ones. It never waits for a GPU.
 
-    Nothing is drawn word by word. Instead, words are thought to be drawn at random times, on
-    average one per unit of time (a Poisson process). Then the time at which a word comes first is
-    exponentially distributed, independently of all others. So one number is drawn for each word,
-    and the sample is the words with the earliest times.
+    Nothing is drawn word by word. Imagine instead that words are drawn at random times, on average
+    one per unit of time (a Poisson process). Then the time at which a word comes first is
+    exponentially distributed, independently of all other words. So one random time is enough for
+    each word, and the sample is the words with the earliest times.
 
-    Returns distinct ranks, shape (num_samples,), and the number of draws. As there is about one
-    draw per unit of time, that is the time until another new word would have come, infinite if
-    there is none.
+    Returns distinct ranks, shape (num_samples,), and the number of draws. With one draw per unit of
+    time, this number is the time at which a further new word comes. If the sample has all words,
+    none comes, and the number is infinite.
 
-    Raises `BiLmError` if there are fewer words.
+    Raises `BiLmError` if `num_samples` is not between 1 and `num_words`.
     """
     if not 0 < num_samples <= num_words:
         raise BiLmError(
@@ -350,7 +358,7 @@ def log_expected_count(words: Tensor, draws: Tensor, num_words: int) -> Tensor:
 
     A sample contains a word once or not at all, so this is the logarithm of the probability that
     the word is drawn at all. A word that is expected n times among the draws is missing with
-    probability exp(-n), so it is log(1 - exp(-n)).
+    probability exp(-n), so the result is log(1 - exp(-n)).
     """
     expected_draws = draws * _zipf(words, num_words)
     probability_in_sample = -torch.expm1(-expected_draws)

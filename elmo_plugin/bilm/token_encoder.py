@@ -36,8 +36,8 @@ def highway(inputs: Tensor, transformed: Tensor, gate: Tensor) -> Tensor:
 
 class Highway(nn.Module):
     """
-    A `highway` layer, its two products computed with the parameters themselves. They have the names
-    of the published weight files, in which `carry` are the parameters of the gate.
+    A `highway` layer that computes its two products with its own parameters. The parameters have
+    the names of the published weight files: `carry` has the weight and the bias of the gate.
     """
 
     def __init__(self, dim: int) -> None:
@@ -77,9 +77,9 @@ def word_features(
     highways: Iterable[Callable[[Tensor], Tensor]],
 ) -> Tensor:
     """
-    Turns the maxima of the filters into the features of words, both of shape (words, filters).
-    Training, frozen weights and lexicons compute the maxima and the highway layers differently, and
-    share the rest.
+    Turns the maxima of the filters into the features of words, both of shape (words, filters). All
+    token encoders do so in the same way, with trained or frozen weights. Only the maxima and the
+    highway layers are computed in different ways.
     """
     features = activation(maxima)
     for layer in highways:
@@ -92,14 +92,14 @@ class CachedTokenEncoder(nn.Module):
     The base of token encoders: encodes each distinct word once and stores its vector while the
     weights are frozen.
 
-    Subclasses have a `projection`, their last layer, and define `encode_words`: from at least one
-    word, shape (words, characters), to shape (words, projection_dim), whether or not their vectors
-    are stored. Those that read characters also have a `character_embedding`, and the layers that
-    `_make_char_cnn` makes.
+    Subclasses have a `projection`, their last layer. They define `encode_words`: it computes the
+    vectors of at least one word, from shape (words, characters) to shape (words, projection_dim),
+    and does not store them. Subclasses that read characters also have a `character_embedding`, and
+    the layers that `_make_char_cnn` makes.
 
     The attribute `word_cache_size` is the largest number of stored word vectors; 0 for none. With
-    the default and words of 50 characters they take up to 74 MB for vectors of 512 numbers, 24 MB
-    for 128.
+    the default, the vectors of words of up to 50 characters take at most 74 MB if they have 512
+    numbers each, and 24 MB if they have 128.
     """
 
     word_cache_size = 32768
@@ -177,7 +177,7 @@ class TokenEncoder(CachedTokenEncoder):
         """Returns the vectors of at least one word, shape (words, projection_dim)."""
         check_character_ids(character_ids)
         weight = self.projection.weight
-        if self._needs_parameters(precision, derived):
+        if self._uses_parameters(precision, derived):
             maxima, order = convolve_by_length(
                 character_ids, self.character_embedding, self.convolutions
             )
@@ -191,12 +191,15 @@ class TokenEncoder(CachedTokenEncoder):
         in_given_order = order.argsort()
         return vectors[in_given_order].to(weight.dtype)  # Shape: (words, projection_dim)
 
-    def _needs_parameters(self, precision: Precision, derived: DerivedValues | None) -> bool:
+    def _uses_parameters(self, precision: Precision, derived: DerivedValues | None) -> bool:
         """
-        Returns whether to compute with the parameters themselves, instead of with tables that are
-        derived from them. That is so with gradients. Without gradients, while the weights are
-        trained, it is so in float32, because the tables would serve for a single batch; only the
-        tables compute in other precisions.
+        Returns whether to compute with the parameters themselves, and not with the tables of
+        `FrozenCharCnn`.
+
+        Frozen weights are used as tables, because these serve for many batches. Weights that are
+        being trained are used themselves: gradients need them, and tables would serve for a single
+        batch only. The exception is another precision than float32 without gradients, because only
+        the tables compute in it.
         """
         if derived is not None:  # only frozen weights have derived values
             return False
@@ -266,9 +269,9 @@ def encode_by_length(
     character_ids: Tensor, widest_filter: int, encode: Callable[[Tensor], Tensor]
 ) -> tuple[Tensor, Tensor]:
     """
-    Encodes words of similar length together, and leaves out slots that are padding in all of them.
-    It keeps as many slots of padding as the widest filter covers, because all windows after these
-    see padding alone and have the same values.
+    Encodes words of similar length together, and cuts off slots that are padding in all of them. As
+    many slots of padding as the widest filter covers are kept after the longest word. The next
+    windows would see only padding, as the last one does, so they would change no maximum.
 
     `encode` is called with the int32 ids of some of the words, shape (words, slots), and returns
     their vectors, shape (words, dim).
@@ -276,10 +279,11 @@ def encode_by_length(
     Returns the vectors of all words, in another order, and for each vector the row of its word in
     `character_ids`, shape (words,).
     """
-    words_at_a_time = WORDS_AT_A_TIME
     if character_ids.device.type == "cpu":
         words_at_a_time = WORDS_AT_A_TIME_ON_CPU
-    if len(character_ids) <= words_at_a_time:  # one call, so they need not be sorted
+    else:
+        words_at_a_time = WORDS_AT_A_TIME
+    if len(character_ids) <= words_at_a_time:  # a single call, so the words need not be sorted
         longest = max(_lengths(character_ids).tolist(), default=0)
         slots = longest + widest_filter
         given_order = torch.arange(len(character_ids), device=character_ids.device)
@@ -297,10 +301,11 @@ def encode_by_length(
 
 def _lengths(character_ids: Tensor) -> Tensor:
     """Returns the number of slots before each word's padding, shape (words,)."""
-    # The id of padding depends on the model. The last slot has it, unless the word fills all slots;
-    # then the last one is the end of the word, and is not counted. That does no harm, because
-    # `encode_by_length` keeps more slots than that.
-    is_character = character_ids != character_ids[:, -1:]
+    # The id of padding depends on the model, so it is read from the last slot of the word. If the
+    # word fills all slots, its last slot is the end of the word, and the length is one too small.
+    # That does no harm, because `encode_by_length` keeps further slots.
+    padding = character_ids[:, -1:]
+    is_character = character_ids != padding
     slots = torch.arange(1, character_ids.size(1) + 1, device=character_ids.device)
     return (is_character * slots).amax(dim=1)
 
@@ -310,11 +315,14 @@ def convolve_by_length(
 ) -> tuple[Tensor, Tensor]:
     """
     Computes the maxima of all filters over each word, with the filters' biases and with gradients.
-    It is fastest if more slots of padding follow each word than the widest filter covers. `embed`
-    turns ids, shape (words, slots), into the vectors of characters, shape (words, slots, channels).
+    `embed` turns ids, shape (words, slots), into the vectors of characters, shape (words, slots,
+    channels).
 
-    Returns the maxima of all convolutions, shape (words, filters), in another order than that of
-    the words, and for each row of them the row of its word in `character_ids`, shape (words,).
+    If more slots of padding follow each word than the widest filter covers, all filters are
+    computed in one product. Otherwise it takes longer, with a convolution for each width.
+
+    Returns the maxima of all convolutions, shape (words, filters), in another order than the words,
+    and for each row of them the row of its word in `character_ids`, shape (words,).
     """
     widest_filter = max(convolution.kernel_size[0] for convolution in convolutions)
     matrix = _filters_as_matrix(convolutions, widest_filter)
@@ -323,8 +331,9 @@ def convolve_by_length(
     def convolve(ids: Tensor) -> Tensor:
         """Returns the maxima of all filters over a few words."""
         characters = embed(ids)  # Shape: (words, slots, channels)
-        has_left_out_slots = ids.size(1) < character_ids.size(1)
-        if has_left_out_slots:  # so there is room for the widest filter after each word
+        # Slots are cut off only after as much padding as the widest filter covers.
+        has_room_for_widest_filter = ids.size(1) < character_ids.size(1)
+        if has_room_for_widest_filter:
             return WindowMaxima.apply(characters, matrix, is_grad_enabled)
         return _convolve_one_by_one(characters, convolutions)
 
@@ -350,8 +359,8 @@ def _filters_as_matrix(convolutions: Sequence[nn.Conv1d], width: int) -> Tensor:
 def _convolve_one_by_one(characters: Tensor, convolutions: Sequence[nn.Conv1d]) -> Tensor:
     """
     Returns the maxima of all filters, shape (words, filters), for vectors of characters, shape
-    (words, slots, channels), without room for the widest filter after each word. Windows that share
-    the maximum share its gradient, as in `WindowMaxima`.
+    (words, slots, channels). Unlike in `WindowMaxima`, words need no padding after them. Windows
+    that share the maximum share its gradient here as well.
     """
     channels_first = characters.transpose(1, 2)
     maxima = []
@@ -366,8 +375,9 @@ class WindowMaxima(Function):
     Computes the maxima of all filters over the windows of each word. It is one product of the
     windows with a matrix of the filters, in autocast's type if that is on.
 
-    All filters see only the windows of the widest one, so as much padding as that covers must
-    follow the characters. `is_grad_enabled` says whether the caller needs gradients: within an
+    All filters are as wide as the widest one, with zeros at the end. So as much padding as the
+    widest filter covers must follow the characters: otherwise the last windows of narrower filters
+    are missing. `is_grad_enabled` says whether the caller needs gradients: within an
     autograd function they are always disabled.
     """
 

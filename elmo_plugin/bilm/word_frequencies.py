@@ -23,13 +23,14 @@ SMOOTHING = 1e-3
 @cache
 def word_probabilities() -> dict[int, float]:
     """
-    Returns the share of each word, by its key, in the text that `base` was trained on. Raises
-    `BiLmError` if the files are damaged.
+    Returns the share of each word in the text that `base` was trained on. Words are represented by
+    their keys, see `word_key`. Raises `BiLmError` if the files are damaged.
     """
     try:
         tensors = load_file(TABLE / COUNTS_NAME)
         shares = tensors["counts"].double() / tensors["total"]
         content = (TABLE / KEYS_NAME).read_bytes()
+        # After a digest, the key of each word as 8 bytes, in the order of the counts
         keys = np.frombuffer(content, "<i8", offset=DIGEST_SIZE)
         return dict(zip(keys.tolist(), shares.tolist(), strict=True))
     except (OSError, SafetensorError, KeyError, ValueError) as error:

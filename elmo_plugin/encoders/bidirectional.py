@@ -74,8 +74,9 @@ class VariationalBiLstm(SizedEncoder):
 @Seq2SeqEncoder.register("bidirectional_gru")
 class BidirectionalGru(SizedEncoder):
     """
-    A layer of a GRU that reads in both directions. It computes the same as AllenNLP's `gru` with
-    `bidirectional`, and loads the weights of that, but runs both directions at once.
+    A layer of a GRU that reads in both directions. It computes the same as AllenNLP's encoder `gru`
+    with `bidirectional`, and weights of that encoder can be loaded. But it runs both directions at
+    once.
 
     Registered as a `Seq2SeqEncoder` with name "bidirectional_gru".
 

@@ -23,11 +23,15 @@ class CharacterCnn(TokenEmbedder):
     does not depend on the longest word of the batch. Each distinct word of a batch is computed
     once.
 
-    AllenNLP 1's `CnnEncoder` and e2e-coref (Lee et al., 2017) compute the same if a batch pads a
-    word by at least a filter's width; e2e-coref has a learned vector for padding. document-qa
-    (Clark and Gardner, 2018) skips windows of nothing but padding (their value is `activation(b)`).
-    AllenNLP 2's `CnnEncoder` skips all windows with any padding, and gives zeros to words shorter
-    than a filter.
+    Other implementations treat padding in other ways:
+
+    - AllenNLP 1's `CnnEncoder` computes the same if a batch pads the word by at least a filter's
+      width.
+    - e2e-coref (Lee et al., 2017) does the same, but with a learned vector for padding.
+    - document-qa (Clark and Gardner, 2018) skips windows that contain only padding. The value of
+      such a window would be `activation(b)`.
+    - AllenNLP 2's `CnnEncoder` skips all windows with any padding, and gives zeros to words shorter
+      than a filter.
 
     The filters are drawn as in AllenNLP's `CnnEncoder`: weights and biases uniformly from
     `-(width * embedding_dim)^-0.5` to `(width * embedding_dim)^-0.5`.
@@ -47,7 +51,7 @@ class CharacterCnn(TokenEmbedder):
         `tanh`.
     dropout : `float`, optional (default=0.0)
         The rate of dropout on the characters' vectors. All occurrences of a word in a batch have
-        one mask.
+        the same mask.
 
     Raises `ConfigurationError` if there are no filters, or a filter's width is below 1.
     """
@@ -69,12 +73,14 @@ class CharacterCnn(TokenEmbedder):
         dim = embedding.get_output_dim()
         self.embedding = embedding
         self.convolutions = nn.ModuleList(nn.Conv1d(dim, num_filters, width) for width in widths)
-        self.activation = activation or Activation.by_name("relu")()
+        if activation is None:
+            activation = Activation.by_name("relu")()
+        self.activation = activation
         self.dropout = Dropout(dropout)
         self._output_dim = num_filters * len(widths)
-        # The slots of padding after the longest word. `convolve_by_length` is fastest if there are
-        # more of them than the widest filter covers.
-        self._padding = max(widths) + 1
+        # `convolve_by_length` is fastest if the padding after the longest word has more slots than
+        # the widest filter covers.
+        self._slots_of_padding = max(widths) + 1
 
     @overrides
     def get_output_dim(self) -> int:
@@ -88,7 +94,7 @@ class CharacterCnn(TokenEmbedder):
         """
         # Shapes: (distinct words, characters), (tokens,)
         words, word_of_token = unique_rows(token_characters.flatten(0, -2))
-        padded = nn.functional.pad(words, (0, self._padding))
+        padded = nn.functional.pad(words, (0, self._slots_of_padding))
         filters = cast("Sequence[nn.Conv1d]", self.convolutions)
         # The maxima are in the order of the words' lengths.
         # Shapes: (distinct words, output_dim), (distinct words,)

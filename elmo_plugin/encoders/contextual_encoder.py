@@ -20,8 +20,9 @@ ELMO = "elmo"  # the token indexer that the module `elmo` reads
 
 def construct_encoder(encoder: Lazy[Seq2SeqEncoder], input_dim: int) -> Seq2SeqEncoder:
     """
-    Constructs an encoder of vectors of size `input_dim`. AllenNLP's encoders call this argument
-    `input_size` or `input_dim`, so both are given.
+    Constructs an encoder of vectors of size `input_dim`. Some of AllenNLP's encoders call this
+    argument `input_size`. So both names are given, and `construct` passes on the one that the
+    encoder has.
     """
     return encoder.construct(input_size=input_dim, input_dim=input_dim)
 
@@ -46,8 +47,8 @@ class ContextualEncoder(nn.Module, Registrable):
 
         [ELMo ;] words > dropout > feed-forward layers > [; features] > encoder > [; ELMo]
 
-    Only the words must be embedded, by the text field embedder, by ELMo, or by both. All sizes that
-    follow from other sizes are filled in.
+    The words must be embedded by the text field embedder, by ELMo, or by both. Everything else is
+    optional. A size that follows from other sizes is filled in.
 
     Registered as a `ContextualEncoder` with name "contextual_encoder", the default.
 
@@ -66,8 +67,8 @@ class ContextualEncoder(nn.Module, Registrable):
     feedforward : `Lazy[FeedForward]`, optional (default = `None`)
         Layers between the embedded words and the encoder.
     feature_dim : `int`, optional (default = `0`)
-        The size of the features of each word that `forward` takes with the text. A model whose task
-        has such features constructs its encoder with their size; a configuration does not name it.
+        The size of the features of each word that `forward` takes with the text. A model with such
+        features gives their size when it constructs its encoder, so configurations do not give it.
 
     Raises `ConfigurationError` if nothing embeds the words.
     """
@@ -93,7 +94,7 @@ class ContextualEncoder(nn.Module, Registrable):
             self.dropout = InputVariationalDropout(dropout)
         else:
             self.dropout = Dropout(dropout)
-        dim = self.get_embedding_dim()  # of the vectors, after each of the steps that follow
+        dim = self.get_embedding_dim()  # every layer below replaces it with the size of its output
         if dim == 0:
             raise ConfigurationError(
                 "contextual_encoder: nothing embeds the words: add word vectors, characters or "
@@ -137,10 +138,11 @@ class ContextualEncoder(nn.Module, Registrable):
         # Within the encoder, all sentences are in one dimension: (sentences, time, ...).
         flat_mask = mask.flatten(0, num_wrapping_dims)
         tokens = _flatten_wrapping_dims(tokens, num_wrapping_dims)
-        layers = None  # of the biLM, shape (num_layers, sentences, time, dim)
+        bilm_layers = None
         if self.elmo is not None:
-            layers, _ = self.elmo.run_bilm(_character_ids(tokens))
-        embedded = self._embed(tokens, layers)
+            # Shape: (num_layers, sentences, time, dim)
+            bilm_layers, _ = self.elmo.run_bilm(_character_ids(tokens))
+        embedded = self._embed(tokens, bilm_layers)
         encoded = embedded
         if self.feedforward is not None:
             encoded = self.feedforward(embedded)
@@ -150,8 +152,8 @@ class ContextualEncoder(nn.Module, Registrable):
         if self.encoder is not None:
             encoded = self.encoder(encoded, flat_mask)
         if self.elmo is not None and "output" in self.elmo.mixes:
-            elmo = self.elmo.mixes["output"](layers)
-            encoded = torch.cat([encoded, elmo], dim=-1)
+            elmo_vectors = self.elmo.mixes["output"](bilm_layers)
+            encoded = torch.cat([encoded, elmo_vectors], dim=-1)
         wrapping_dims = mask.shape[:-1]  # (batch, ...)
         return EncodedWords(
             encoded=encoded.unflatten(0, wrapping_dims),
@@ -159,16 +161,16 @@ class ContextualEncoder(nn.Module, Registrable):
             mask=mask,
         )
 
-    def _embed(self, tokens: TextFieldTensors, layers: Tensor | None) -> Tensor:
+    def _embed(self, tokens: TextFieldTensors, bilm_layers: Tensor | None) -> Tensor:
         """
-        Returns the embedded words after dropout, shape (sentences, time, embedding_dim). `layers`
-        are all layers of the biLM, shape (num_layers, sentences, time, dim), or `None` without
-        ELMo.
+        Returns the embedded words after dropout, shape (sentences, time, embedding_dim).
+        `bilm_layers` are all layers of the biLM, shape (num_layers, sentences, time, dim), or
+        `None` without ELMo.
         """
         vectors = []
         if self.elmo is not None:
             if "input" in self.elmo.mixes:
-                vectors.append(self.elmo.mixes["input"](layers))
+                vectors.append(self.elmo.mixes["input"](bilm_layers))
             # AllenNLP's embedder refuses the tensors of an indexer that it does not embed.
             tokens = {name: tensors for name, tensors in tokens.items() if name != ELMO}
         has_word_embedders = self.text_field_embedder.get_output_dim() > 0
@@ -190,7 +192,7 @@ class ContextualEncoder(nn.Module, Registrable):
         lengths = [mask.size(1) for mask in masks]
         if max(lengths) > MAX_LENGTH_RATIO * min(lengths):
             return [self(text) for text in texts]
-        large_batch = map_text_fields(_concatenate, *texts)
+        large_batch = map_text_fields(_pad_and_concatenate, *texts)
         encoded, _ = self(large_batch)  # Shape: (all texts, longest time, output_dim)
         batch_sizes = [mask.size(0) for mask in masks]
         results = []
@@ -216,7 +218,7 @@ class ContextualEncoder(nn.Module, Registrable):
     def _checked_features(self, features: Tensor | None, mask: BoolTensor) -> Tensor:
         """
         Returns the features. Raises `ConfigurationError` unless they have the shape (batch, ...,
-        time, feature_dim), in which `mask` has all dimensions but the last.
+        time, feature_dim). All dimensions but the last one are taken from `mask`.
         """
         expected = (*mask.shape, self.feature_dim)
         if features is None or features.shape != expected:
@@ -278,12 +280,13 @@ def slice_wrapping_dim(
 ) -> TextFieldTensors:
     """
     Takes some consecutive texts of each list of text fields, such as some sentences of each
-    document: `length` texts, or as many as there are, from the one whose number is in `starts`. The
-    tensors have the shape (batch, texts, time, ...), and the result (batch, length, time, ...).
+    document. `starts` has the number of the first text to take from each list. `length` texts
+    follow from there, or fewer if the tensors end before. The tensors have the shape (batch, texts,
+    time, ...), and the result (batch, length, time, ...).
     """
 
     def slice_lists(tensor: Tensor) -> Tensor:
-        """Returns the texts that are taken, of one tensor of the text field."""
+        """Returns the part of a tensor that has the texts to take."""
         parts = []
         for texts, start in zip(tensor, starts, strict=True):
             parts.append(texts[start : start + length])
@@ -301,15 +304,16 @@ def take_rows(text: TextFieldTensors, rows: Sequence[int]) -> TextFieldTensors:
     return map_text_fields(take, text)
 
 
-def _concatenate(*tensors: Tensor) -> Tensor:
+def _pad_and_concatenate(*tensors: Tensor) -> Tensor:
     """
     Concatenates tensors along the first dimension. In the other dimensions, all are padded with
     zeros at the end to the size of the largest.
     """
     batch_sizes = [tensor.size(0) for tensor in tensors]
-    other_sizes = [tensor.shape[1:] for tensor in tensors]
-    largest = [max(sizes) for sizes in zip(*other_sizes, strict=True)]
-    result = tensors[0].new_zeros(sum(batch_sizes), *largest)
+    largest_sizes = []
+    for dim in range(1, tensors[0].dim()):
+        largest_sizes.append(max(tensor.size(dim) for tensor in tensors))
+    result = tensors[0].new_zeros(sum(batch_sizes), *largest_sizes)
     views = result.split(batch_sizes)  # the rows of each tensor
     for tensor, view in zip(tensors, views, strict=True):
         without_padding = tuple(slice(0, size) for size in tensor.shape)

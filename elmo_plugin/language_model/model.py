@@ -195,7 +195,7 @@ class BiLmLanguageModel(Model):
         # of all rows first, then the second, and so on. Shape of each: (time * batch,)
         types_of_directions = types.transpose(1, 2).flatten(1).unbind()
         packing = pack(torch.full((batch_size,), steps), types.device)
-        settings = self.bilm.settings(keep_state=True)
+        settings = self.bilm.forward_settings(keep_state=True)
         # Dropout acts in training even if the weights of the biLM are frozen.
         settings = settings._replace(dropout=self.training)
         output = self.bilm.forward_packed(

@@ -119,7 +119,7 @@ def measure_perplexity(
     }
     if state == "carry":
         figures["block_words"] = block_words
-    figures["precision"] = model.bilm.computed_precision().name
+    figures["precision"] = model.bilm.actual_precision().name
     return figures
 
 

@@ -54,7 +54,7 @@ every_path = pytest.mark.parametrize("path", with_marks(PATHS))
 
 def skip_if_not_here(path: ComputePath) -> None:
     """Skips the test, by the path's name, where the machine cannot take it."""
-    lacking = PRECISIONS[path.precision].lacks(torch.device(path.device))
+    lacking = PRECISIONS[path.precision].missing_on(torch.device(path.device))
     if path[:2] == ("batched_directions", "int8") and not can_multiply_int8_row():
         lacking = "a torch that multiplies a row of 8-bit integers"
     if lacking:

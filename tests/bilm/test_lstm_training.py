@@ -98,8 +98,8 @@ def test_gradients_of_both_directions_equal_the_reference_in_float64(
     proj_clip: float | None,
     as_one_batch: bool,
 ) -> None:
-    """As one batch, they are run as on a GPU, and small ones on a CPU with AVX2 alone."""
-    monkeypatch.setattr(training, "_run_as_one_batch", lambda *_: as_one_batch)
+    """As one batch, they are run as on a GPU, and small ones on a CPU with AVX2 but not AVX-512."""
+    monkeypatch.setattr(training, "_is_one_batch_faster", lambda *_: as_one_batch)
     lms = _two_directions(cell_clip, proj_clip, dim=20)
     leaves = [*_leaves(lms[0]), *(leaf.detach().neg().requires_grad_() for leaf in _leaves(lms[1]))]
     results = {}
@@ -115,7 +115,7 @@ def test_gradients_of_both_directions_equal_the_reference_in_float64(
 def test_outputs_and_gradients_under_autocast_are_close_to_float32(
     monkeypatch: pytest.MonkeyPatch, as_one_batch: bool
 ) -> None:
-    monkeypatch.setattr(training, "_run_as_one_batch", lambda *_: as_one_batch)
+    monkeypatch.setattr(training, "_is_one_batch_faster", lambda *_: as_one_batch)
     torch.manual_seed(1)
     options = LstmOptions(projection_dim=24, dim=40, n_layers=2, cell_clip=3.0, proj_clip=3.0)
     lms = [DirectionalLstm(options), DirectionalLstm(options)]

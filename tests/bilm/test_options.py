@@ -85,6 +85,7 @@ def test_a_bad_file_is_named(content: bytes | None, message: str, tmp_path: Path
             {"cell_clip": True},
             "cell_clip: expected a positive number, or null for no bound, got True",
         ),
+        ({}, {"proj_clip": 10**400}, "proj_clip: expected a positive number, or null for no bound"),
         (
             {},
             {"use_skip_conections": True},

@@ -1,5 +1,6 @@
 """`BiLm.encode`: raw text to words, offsets and vectors."""
 
+import copy
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,6 +64,13 @@ def test_layers_are_selected_and_words_are_pooled(
     assert_near(vectors[2], other[..., 0, :])
     assert_near(bilm.encode(" ".join(words[0]), layers=layers, pooling=pooling), vectors[0])
     assert bilm.encode([], layers=layers, pooling=pooling).shape == (0, *vectors.shape[1:])
+
+
+def test_the_result_for_an_empty_list_has_the_type_of_the_weights(bilm: BiLm) -> None:
+    for dtype in (torch.float32, torch.float64):
+        converted = copy.deepcopy(bilm).to(dtype)
+        assert converted.encode([], pooling="mean").dtype == dtype
+        assert converted.encode([WORDS], pooling="mean").dtype == dtype
 
 
 @pytest.mark.parametrize("batch_size", [2, 100])

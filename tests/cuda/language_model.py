@@ -50,7 +50,7 @@ class LanguageModel(nn.Module):
             window.character_ids,
             window.types.transpose(1, 2).flatten(1).unbind(),
             pack(torch.full((batch,), steps), window.types.device),
-            self.bilm.settings(keep_state=True),
+            self.bilm.forward_settings(keep_state=True),
             self.state,
         )
         self.state = output.state.detach()

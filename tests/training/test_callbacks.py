@@ -13,7 +13,8 @@ from elmo_plugin.bilm import precision as precision_module
 from elmo_plugin.training import BFloat16Training
 
 needs_bfloat16 = pytest.mark.skipif(
-    bool(lacking := PRECISIONS["bfloat16"].lacks(torch.device("cpu"))), reason=f"needs {lacking}"
+    bool(lacking := PRECISIONS["bfloat16"].missing_on(torch.device("cpu"))),
+    reason=f"needs {lacking}",
 )
 
 
