@@ -112,6 +112,8 @@ def with_parameter_names(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """
     extended = dict(state)
     for prefix, weights in find_bilms(state, marker=CHARACTERS, bilm_path=""):
+        if LSTM_PROJECTION.format(0) not in weights:
+            continue  # AllenNLP's character encoder without the LSTMs of a biLM
         options = published_options(weights)
         names = parameter_names(options)
         for our_name, weight in from_allennlp(weights, options).items():

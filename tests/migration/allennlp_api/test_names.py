@@ -73,6 +73,13 @@ def test_the_names_of_all_bilms_in_a_model_are_added() -> None:
         )
 
 
+def test_a_character_encoder_without_lstms_is_left_as_it_is() -> None:
+    bilm = loud_bilm()
+    converted = to_allennlp(bilm.state_dict(), bilm.options)
+    state = {name: weight for name, weight in converted.items() if "_elmo_lstm" not in name}
+    assert with_parameter_names(state).keys() == state.keys()
+
+
 def test_a_bilm_that_does_not_read_bytes_is_refused(tmp_path: Any) -> None:
     with pytest.raises(BiLmError, match="reads bytes"):
         to_allennlp({}, BiLm.from_pretrained(write_model(tmp_path / "model")).options)
