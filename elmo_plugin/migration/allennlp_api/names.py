@@ -80,7 +80,7 @@ def from_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[s
     for mapping in mappings(options):
         if mapping.theirs in weights:
             values = weights[mapping.theirs]
-            # A mapping without a shape leaves the weight as it is, and `BiLm` checks it later.
+            # A mapping without a shape does not change the weight, and `BiLm` checks it later.
             if mapping.shape and mapping.shape != values.shape:
                 raise BiLmError(
                     f"{mapping.theirs}: expected shape {mapping.shape}, got {tuple(values.shape)}"

@@ -147,8 +147,7 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
         serialization_dir: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__()
-        # A configuration gives a text, but a caller may give a `Path`. The archive stores this value
-        # as plain data.
+        # A caller may give a `Path`, but an archive stores this value as plain data.
         options_file = str(options_file)
         with as_configuration_error():
             bilm: BiLm | dict[str, str] | None = archived_bilm(serialization_dir, options_file)

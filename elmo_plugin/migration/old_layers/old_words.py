@@ -98,7 +98,7 @@ def _bert_splitter(
 def _simple_words(text: str) -> Iterator[str]:
     """
     Yields the words of a text. The text is split at spaces. Then each mark of punctuation at an end
-    of a piece becomes a word, and what is left is split into a stem and its contractions.
+    of a piece becomes a word, and the rest is split into a stem and its contractions.
     """
     for piece in text.split():
         without_opening = piece.lstrip(_OPENING)
