@@ -72,10 +72,12 @@ def apply_rules(porting: Porting) -> None:
     """Applies each rule. A rule that fails at an unexpected value changes nothing."""
     for rule in RULES:
         config_before = deepcopy(porting.config)
+        notes_before = list(porting.notes)
         try:
             rule.apply(porting)
         except _UNEXPECTED_VALUE:
             porting.config = config_before
+            porting.notes = notes_before
             porting.note(rule.name, "not ported: unexpected value", "left")
 
 
