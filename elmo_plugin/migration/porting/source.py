@@ -191,14 +191,17 @@ def with_values(config: Any, variables: Mapping[str, str]) -> Any:
     if not isinstance(config, str):
         return config
 
+    # A number becomes part of a text if the configuration joins them, as in "epoch" + number.
+    single_mark = VARIABLE.fullmatch(config)
+    if single_mark is not None and single_mark["kind"] == NUMBER_VARIABLE:
+        name = single_mark["name"]
+        if name in variables:
+            return parse_json(variables[name], f"the variable {name}")
+
     def value_of(mark: re.Match[str]) -> str:
         return variables.get(mark["name"], mark[0])
 
-    filled = VARIABLE.sub(value_of, config)
-    # The text is the mark alone: a number is without text around it.
-    if config.startswith(NUMBER_VARIABLE) and filled != config:
-        return parse_json(filled, f"the variable {config[1:-1]}")
-    return filled
+    return VARIABLE.sub(value_of, config)
 
 
 def variables_in(config: Config) -> list[str]:
