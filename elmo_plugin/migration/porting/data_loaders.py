@@ -45,17 +45,17 @@ def _loader_from_iterator(porting: Porting, place: str, iterator: Any) -> Config
     loader: Config = {}
     if max_samples:
         sampler = _max_tokens_sampler(porting, place, max_samples)
-        loader["batch_sampler"] = sampler | _sorting_options(options)
+        loader["batch_sampler"] = sampler | _pop_sorting_options(options)
         if options.pop("skip_smaller_batches", False):
             text = "removed: `max_tokens_sampler` lacks `drop_last`"
             porting.note(f"{place}.skip_smaller_batches", text, "left")
     elif "bucket" in kind:
         sampler = {"type": "bucket", "batch_size": batch_size}
-        loader["batch_sampler"] = sampler | _sorting_options(options) | _drop_last(options)
+        loader["batch_sampler"] = sampler | _pop_sorting_options(options) | _pop_drop_last(options)
     else:
         loader["batch_size"] = batch_size
         loader["shuffle"] = True
-        loader |= _drop_last(options)
+        loader |= _pop_drop_last(options)
     instances = options.pop("instances_per_epoch", None)
     if instances:
         loader["batches_per_epoch"] = ceil_div(int(instances), int(batch_size))
@@ -76,19 +76,22 @@ def _max_tokens_sampler(porting: Porting, place: str, max_samples: list[Any]) ->
     return {"type": "max_tokens_sampler", "max_tokens": max_tokens}
 
 
-def _sorting_options(options: Config) -> Config:
-    """Takes the options that say how instances are sorted out of those of an iterator."""
-    sorting: Config = {}
+def _pop_sorting_options(options: Config) -> Config:
+    """
+    Removes the options that say how instances are sorted from an iterator's options. Returns them
+    as options of a batch sampler.
+    """
+    sampler_options: Config = {}
     sorting_keys = _field_names(options.pop("sorting_keys", None))
     if sorting_keys:
-        sorting["sorting_keys"] = sorting_keys
+        sampler_options["sorting_keys"] = sorting_keys
     if "padding_noise" in options:
-        sorting["padding_noise"] = options.pop("padding_noise")
-    return sorting
+        sampler_options["padding_noise"] = options.pop("padding_noise")
+    return sampler_options
 
 
-def _drop_last(options: Config) -> Config:
-    """Takes `skip_smaller_batches` out of an iterator's options, and returns the new option."""
+def _pop_drop_last(options: Config) -> Config:
+    """Removes `skip_smaller_batches` from an iterator's options. Returns its new form."""
     if options.pop("skip_smaller_batches", False):
         return {"drop_last": True}
     return {}

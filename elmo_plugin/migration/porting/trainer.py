@@ -36,11 +36,9 @@ def port_trainer_key(key: str, porting: Porting) -> None:
         text = f"now `{new_key}`"
     if isinstance(checkpointer, dict) and key in checkpointer:
         value = _new_value(key, checkpointer[key], porting)
-        # The new key of an option of the checkpointer begins with `checkpointer.`.
-        _, _, option = new_key.partition(".")
         new_items = {}
-        if option:
-            new_items = {option: value}
+        if new_key:
+            new_items = {new_key.removeprefix("checkpointer."): value}
         replace_by_items(checkpointer, key, new_items)
         porting.note(f"trainer.checkpointer.{key}", text)
     if key in trainer:
