@@ -27,7 +27,7 @@ from torch.nn import Module
 from elmo_plugin import shims
 from elmo_plugin.migration.allennlp_api import Elmo, ElmoEmbedder, batch_to_ids
 from elmo_plugin.migration.allennlp_api.embedder import OPTIONS_FILE, WEIGHT_FILE
-from elmo_plugin.migration.allennlp_api.names import with_names_of_ours
+from elmo_plugin.migration.allennlp_api.names import with_parameter_names
 from elmo_plugin.migration.allennlp_api.token_embedder import (
     AllenNlpElmoTokenEmbedder,
     ElmoCharactersIndexer,
@@ -52,7 +52,7 @@ class PretrainedInitializer(PretrainedModelInitializer):
         self, weights_file_path: str, parameter_name_overrides: dict[str, str] | None = None
     ) -> None:
         super().__init__(weights_file_path, parameter_name_overrides)
-        self.weights = with_names_of_ours(self.weights)
+        self.weights = with_parameter_names(self.weights)
 
 
 def register() -> None:

@@ -246,12 +246,12 @@ class ArchiveJudge(Judge[Refusal]):
     ) -> Iterator[Refusal]:
         """
         Judges the files that the object, called `name` in messages, reads. A class that takes files
-        of its archive says by `argument_outside` which argument names one from elsewhere.
+        of its archive says by `argument_with_outside_file` which argument names one from elsewhere.
         """
         class_of_init = constructor.class_of_init()
-        if not hasattr(class_of_init, "argument_outside"):
+        if not hasattr(class_of_init, "argument_with_outside_file"):
             return  # it takes no files
-        argument = class_of_init.argument_outside(self.folder, value)
+        argument = class_of_init.argument_with_outside_file(self.folder, value)
         if argument:
             yield Refusal((*keys, argument), f"the file of {name} is outside the archive")
 

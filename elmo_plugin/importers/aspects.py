@@ -16,22 +16,26 @@ def is_aspects(text: str) -> bool:
 
 def records_of_aspects(file: str, text: str) -> Iterator[Record]:
     """
-    Yields each text with its aspect in place of the mark, the aspect, and its label. Raises
-    `ConfigurationError`, naming file and line, for other lines.
+    Yields each text with its aspect in place of the mark, the aspect, and its label. Blank lines
+    are left out.
+
+    Raises `ConfigurationError`, naming file and line, if the lines are not groups of three that
+    begin with a text with the mark.
     """
-    filled = []  # the number of each line that is not blank, and the line
+    line_numbers = []
+    lines = []
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            filled.append((number, line.strip()))
-    for first in range(0, len(filled), 3):
-        number, text_with_mark = filled[first]
-        place = f"line {number}"
-        if len(filled) < first + 3 or _MARK not in text_with_mark:
+            line_numbers.append(number)
+            lines.append(line.strip())
+    for first in range(0, len(lines), 3):
+        group = lines[first : first + 3]
+        place = f"line {line_numbers[first]}"
+        if len(group) < 3 or _MARK not in group[0]:
             raise ConfigurationError(
                 f"{file}, {place}: expected three lines, the first with $T$ for the second"
             )
-        _, aspect = filled[first + 1]
-        _, label = filled[first + 2]
+        text_with_mark, aspect, label = group
         fields = {
             "text": text_with_mark.replace(_MARK, aspect),
             "aspect": aspect,

@@ -15,26 +15,27 @@ def is_bioc(root: Element) -> bool:
 
 def passages_of_bioc(file: str, root: Element) -> Iterator[tuple[str, str, list[Entity]]]:
     """
-    Yields the document, the text and the entities of each passage. Raises `ConfigurationError`,
-    naming the file and the document, if a place is no number, or an annotation lacks its type or
-    its one location.
+    Yields the name of the document, the text and the entities of each passage. Raises
+    `ConfigurationError`, naming the file and the document, if an offset or a length is not a
+    number, or if an annotation is without a type or does not have exactly one location.
     """
     for document in root.iter("document"):
         name = document.findtext("id") or ""
         for passage in document.iter("passage"):
             text = passage.findtext("text") or ""
             try:
-                first = int(passage.findtext("offset") or 0)
-                entities = [_entity(item, first) for item in passage.iter("annotation")]
+                offset = int(passage.findtext("offset") or 0)
+                entities = [_entity(item, offset) for item in passage.iter("annotation")]
             except ValueError as error:
                 raise ConfigurationError(f"{file}, document {name}: {error}") from None
             yield name, text, entities
 
 
-def _entity(annotation: Element, first: int) -> Entity:
+def _entity(annotation: Element, passage_offset: int) -> Entity:
     """
-    Returns the entity of an annotation, by its characters in a passage whose first character has
-    the number `first` in the document. Raises `ValueError` if the annotation is malformed.
+    Returns the entity of an annotation, by its characters in the passage. The file counts them from
+    the start of the document, and the passage starts at `passage_offset`. Raises `ValueError` if
+    the annotation is malformed.
     """
     kind = ""
     for information in annotation.iter("infon"):
@@ -43,6 +44,6 @@ def _entity(annotation: Element, first: int) -> Entity:
     locations = annotation.findall("location")
     if not kind or len(locations) != 1:
         raise ValueError("expected an annotation with a type and one location")
-    start = int(locations[0].get("offset", "")) - first
+    start = int(locations[0].get("offset", "")) - passage_offset
     end = start + int(locations[0].get("length", ""))
     return Entity(start, end, kind, annotation.findtext("text") or "")

@@ -20,25 +20,28 @@ _ENTITY = re.compile(rf"T\d+\t(?P<kind>\S+) (?P<places>{_PLACES}(;{_PLACES})*)(\
 
 def texts_of_brat(path: str) -> list[str]:
     """
-    Returns the files of brat's texts: all below a folder, or the one that a path to its .txt or its
-    .ann names. A text counts only if an .ann is beside it.
+    Returns the paths of brat's texts. `path` may be a folder with texts, or one .txt or .ann file.
+    A .txt file without an .ann file beside it is not a text of brat, and is left out.
 
-    Raises `ConfigurationError`, naming the file, if an .ann is without its text.
+    Raises `ConfigurationError`, naming the file, if an .ann file is without its text.
     """
     if Path(path).is_dir():
-        annotations = sorted(Path(path).rglob("*.ann"))
+        annotation_files = sorted(Path(path).rglob("*.ann"))
     elif path.endswith((".ann", ".txt")):
-        annotations = [Path(path).with_suffix(".ann")]
+        annotation_files = [Path(path).with_suffix(".ann")]
     else:
-        annotations = []
-    texts = []
-    for file in annotations:
-        text = file.with_suffix(".txt")
-        if file.exists() and not text.exists():
-            raise ConfigurationError(f"{file}: expected the text of this file beside it, {text}")
-        if file.exists():
-            texts.append(str(text))
-    return texts
+        annotation_files = []
+    text_files = []
+    for annotation_file in annotation_files:
+        if not annotation_file.exists():
+            continue  # `path` is a .txt file without annotations
+        text_file = annotation_file.with_suffix(".txt")
+        if not text_file.exists():
+            raise ConfigurationError(
+                f"{annotation_file}: expected the text of this file beside it, {text_file}"
+            )
+        text_files.append(str(text_file))
+    return text_files
 
 
 def sentences_of_brat(
@@ -48,45 +51,60 @@ def sentences_of_brat(
     Yields the lines of a text, each a sentence, with entities in BIO. Raises `ConfigurationError`,
     naming file and line, if an entity is malformed.
     """
-    annotations = str(Path(file).with_suffix(".ann"))
     report.took("texts, each line a sentence, with brat's entities in .ann")
-    entities: list[Entity] = []
-    for number, line in enumerate(read_lines(annotations, options, report), start=1):
+    entities = _read_entities(str(Path(file).with_suffix(".ann")), options, report)
+    text = read_text(file, options, report)
+    if _count_carriage_returns(text, entities):
+        entities = [_without_carriage_returns(text, entity) for entity in entities]
+    tokenizer = SpacyRulesTokenizer(options.language)
+    yield from sentences_of_document(Path(file).name, text, entities, tokenizer, report)
+
+
+def _read_entities(file: str, options: ImportOptions, report: Report) -> list[Entity]:
+    """
+    Reads the entities of an .ann file. Raises `ConfigurationError`, naming file and line, if an
+    entity is malformed.
+    """
+    entities = []
+    for number, line in enumerate(read_lines(file, options, report), start=1):
         if not line.startswith("T"):
             continue  # relations, events, attributes and notes
         found = _ENTITY.fullmatch(line)
         if found is None:
             raise ConfigurationError(
-                f"{annotations}, line {number}: expected such as T1, the type and the characters "
+                f"{file}, line {number}: expected such as T1, the type and the characters "
                 f"of an entity, and its text between tabs, got {line!r:.60}"
             )
+        # The start and the end of each piece of the entity
         places = [int(digits) for digits in re.findall(r"\d+", found["places"])]
         entities.append(entity_of_pieces(places, found["kind"], found["text"] or ""))
-    text = read_text(file, options, report)
-    if _counts_two_for_ends(text, entities):
-        entities = [_with_one_for_ends(text, entity) for entity in entities]
-    tokenizer = SpacyRulesTokenizer(options.language)
-    yield from sentences_of_document(Path(file).name, text, entities, tokenizer, report)
+    return entities
 
 
-def _counts_two_for_ends(text: str, entities: Sequence[Entity]) -> bool:
+def _count_carriage_returns(text: str, entities: Sequence[Entity]) -> bool:
     """
-    Returns whether places count the end of a line as two characters, as brat does in files of
-    Windows: then the entities' texts are at the places that count two, and not at others.
+    Returns whether the places of entities count a carriage return at the end of each line. brat
+    counts it in files of Windows, but it was removed when `text` was read.
     """
-    # The text of an entity in pieces leaves out the words between them.
-    whole = [entity for entity in entities if not entity.is_in_pieces]
-    if all(encloses_covered_text(text, entity) for entity in whole):
+    # An .ann file repeats the text of each entity, so both ways to count can be tried. An entity in
+    # pieces does not help, because its text leaves out the words between the pieces.
+    whole_entities = [entity for entity in entities if not entity.is_in_pieces]
+    if all(encloses_covered_text(text, entity) for entity in whole_entities):
         return False
-    return all(encloses_covered_text(text, _with_one_for_ends(text, entity)) for entity in whole)
+    for entity in whole_entities:
+        if not encloses_covered_text(text, _without_carriage_returns(text, entity)):
+            return False
+    return True
 
 
-def _with_one_for_ends(text: str, entity: Entity) -> Entity:
+def _without_carriage_returns(text: str, entity: Entity) -> Entity:
     """
-    Returns an entity whose places count two characters for each end of a line, with places that
-    count one, as in `text`.
+    Returns an entity with its places in `text`, in which a line ends with one character. The places
+    of `entity` count two characters, a carriage return and a line feed.
     """
-    counted = text.replace("\n", "\r\n")
-    ends_before_start = counted.count("\n", 0, entity.start)
-    ends_before_end = counted.count("\n", 0, entity.end)
-    return entity._replace(start=entity.start - ends_before_start, end=entity.end - ends_before_end)
+    text_of_windows = text.replace("\n", "\r\n")
+    n_ends_before_start = text_of_windows.count("\n", 0, entity.start)
+    n_ends_before_end = text_of_windows.count("\n", 0, entity.end)
+    return entity._replace(
+        start=entity.start - n_ends_before_start, end=entity.end - n_ends_before_end
+    )

@@ -20,8 +20,8 @@ from elmo_plugin.migration.allennlp_api.names import parameter_names
 
 def not_supported(what: str) -> AttributeError:
     """
-    Returns the error for code that changes an inner module, or needs one that works as in AllenNLP.
-    Python asks for an `AttributeError` where an attribute cannot be had.
+    Returns the error for code that changes an inner module, or that expects an inner module to
+    compute something. It is an `AttributeError`, as Python expects for a missing attribute.
     """
     return AttributeError(
         f"{what} is not supported, because the biLM runs as a whole: to change its inner modules, "
@@ -33,8 +33,8 @@ def _refuse_hook(
     module: nn.Module, hook: Callable[..., Any], *_: Any, **_options: Any
 ) -> RemovableHandle:
     """
-    Refuses a hook on a module that never runs. Only AllenNLP's own hooks are ignored instead: at
-    the start of a training, its confidence checks put one on each module of a model.
+    Refuses a hook on a module that never runs. AllenNLP's own hooks are ignored instead: at the
+    start of a training, its confidence checks put a hook on each module of a model.
     """
     if not getattr(hook, "__module__", "").startswith("allennlp."):
         raise not_supported("a hook on a module inside the biLM")
@@ -51,7 +51,7 @@ class ParameterNames(nn.Module):
     hooks, new parameters, modules and another `forward` would have no effect, and are refused.
     """
 
-    def show(self, name: str, parameter: nn.Parameter) -> None:
+    def add_parameter(self, name: str, parameter: nn.Parameter) -> None:
         """Adds a parameter of the biLM."""
         super().register_parameter(name, parameter)
 
@@ -74,14 +74,14 @@ class ParameterNames(nn.Module):
 
 def modules_of_parameters(bilm: BiLm) -> dict[str, ParameterNames]:
     """
-    Returns AllenNLP's modules with parameters, by name. Call this for each use, because a parameter
-    may have been replaced meanwhile, as by `load_state_dict(…, assign=True)`.
+    Returns the modules of AllenNLP that contain parameters, by name. Do not keep the result: the
+    biLM's parameters may be replaced later, as by `load_state_dict(…, assign=True)`.
     """
     parameters = dict(bilm.named_parameters())
     modules: defaultdict[str, ParameterNames] = defaultdict(ParameterNames)
-    for ours, theirs in parameter_names(bilm.options).items():
-        module_name, _, parameter_name = theirs.rpartition(".")
-        modules[module_name].show(parameter_name, parameters[ours])
+    for our_name, their_name in parameter_names(bilm.options).items():
+        module_name, _, parameter_name = their_name.rpartition(".")
+        modules[module_name].add_parameter(parameter_name, parameters[our_name])
     return dict(modules)
 
 
@@ -122,18 +122,21 @@ class InnerModule:
             yield parameter
 
     def named_parameters(self) -> Iterator[tuple[str, nn.Parameter]]:
-        start = f"{self.NAME}."
+        prefix = f"{self.NAME}."
         for name, parameter in self.elmo_bilm.named_parameters():
-            if name.startswith(start):
-                yield name.removeprefix(start), parameter
+            if name.startswith(prefix):
+                yield name.removeprefix(prefix), parameter
 
     def state_dict(self) -> dict[str, Tensor]:
-        """Returns copies of the weights, with AllenNLP's names and values."""
-        start = f"{self.NAME}."
+        """
+        Returns the weights with AllenNLP's names and values. Changing them does not change the
+        biLM, because `state_dict` of `_ElmoBiLm` returns copies here.
+        """
+        prefix = f"{self.NAME}."
         weights = {}
         for name, weight in self.elmo_bilm.state_dict().items():
-            if name.startswith(start):
-                weights[name.removeprefix(start)] = weight
+            if name.startswith(prefix):
+                weights[name.removeprefix(prefix)] = weight
         return weights
 
 
@@ -158,8 +161,8 @@ class ElmoLstm(InnerModule):
     @property
     def _states(self) -> tuple[Tensor, Tensor] | None:
         """
-        Hidden state and cell, shape (layers, batch, both directions' sizes); `None` if there is no
-        state.
+        The hidden state and the cell, each of shape (layers, batch, 2 * dim), with the forward
+        direction first; `None` if no state is carried to the next batch.
         """
         state = self.elmo._state
         if state is None:
@@ -183,7 +186,8 @@ class ElmoLstm(InnerModule):
 
     def reset_states(self, mask: Tensor | None = None) -> None:
         """
-        Starts the next batch from zero, or only the rows that are true in `mask`, shape (batch,).
+        Resets the state, so that the next batch starts from zero. If a mask of shape (batch,) is
+        given, only the sentences at which it is true start from zero.
         """
         state = self.elmo._state
         if mask is None or state is None:
@@ -212,8 +216,8 @@ class ElmoLstm(InnerModule):
 
 def _join_directions(state: Tensor) -> Tensor:
     """
-    Returns AllenNLP's form of our hidden state or cell, shape (layers, directions, batch, dim):
-    forward before backward.
+    Converts a hidden state or cell of our biLM, shape (layers, directions, batch, dim), to
+    AllenNLP's shape. The forward direction comes first in both.
     """
     state = state.transpose(1, 2)  # Shape: (layers, batch, directions, dim)
     return state.flatten(2)  # Shape: (layers, batch, directions * dim)
@@ -221,8 +225,8 @@ def _join_directions(state: Tensor) -> Tensor:
 
 def _split_directions(state: Tensor) -> Tensor:
     """
-    Returns our form of a hidden state or cell of AllenNLP's, shape (layers, batch, directions *
-    dim).
+    Converts a hidden state or cell of AllenNLP, shape (layers, batch, directions * dim), to our
+    biLM's shape.
     """
     state = state.unflatten(2, (2, -1))  # Shape: (layers, batch, directions, dim)
     return state.transpose(1, 2)  # Shape: (layers, directions, batch, dim)
@@ -258,5 +262,6 @@ class TokenEmbedder(InnerModule):
         Returns `token_embedding`, (batch, time + 2, output_dim), and `mask`, (batch, time + 2).
         """
         layers, mask, _ = self.bilm(inputs, boundaries=True)
-        token_layer = layers[0]  # Shape: (batch, time + 2, 2 * output_dim), both halves equal
+        # Both halves of the token layer are the same vector, one for each direction.
+        token_layer = layers[0]  # Shape: (batch, time + 2, 2 * output_dim)
         return {"token_embedding": token_layer[..., : self.output_dim], "mask": mask}

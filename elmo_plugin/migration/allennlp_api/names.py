@@ -12,6 +12,7 @@
 `elmo_plugin.bilm.io.layouts` describes how the values of highway layers and LSTMs differ.
 """
 
+import itertools
 from collections.abc import Iterator, Mapping
 
 from torch import Tensor
@@ -29,7 +30,7 @@ LSTM_PROJECTION = "_elmo_lstm.forward_layer_{}.state_projection.weight"
 def mappings(options: BiLmOptions) -> list[TensorMapping]:
     """
     Returns which of AllenNLP's weights corresponds to which of a biLM's, in AllenNLP's order.
-    Raises `BiLmError` if the biLM does not read bytes.
+    Raises `BiLmError` if the biLM does not have the character CNN of ELMo, which reads bytes.
     """
     char_cnn = options.char_cnn
     if not isinstance(char_cnn, CharCnnOptions):
@@ -71,14 +72,15 @@ def to_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[str
 
 def from_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[str, Tensor]:
     """
-    Returns AllenNLP's weights with our names and values; missing ones stay missing. Raises
-    `BiLmError` if one has the wrong shape.
+    Returns AllenNLP's weights with our names and values. A weight that is not in `weights` is not
+    in the result either. Raises `BiLmError` if a weight cannot be converted, because its shape is
+    wrong.
     """
     converted: dict[str, Tensor] = {}
     for mapping in mappings(options):
         if mapping.theirs in weights:
             values = weights[mapping.theirs]
-            # A shape that is not checked here is checked when `BiLm` loads the weight.
+            # A mapping without a shape does not change the weight, and `BiLm` checks it later.
             if mapping.shape and mapping.shape != values.shape:
                 raise BiLmError(
                     f"{mapping.theirs}: expected shape {mapping.shape}, got {tuple(values.shape)}"
@@ -89,8 +91,9 @@ def from_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[s
 
 def parameter_names(options: BiLmOptions) -> dict[str, str]:
     """
-    Returns the names by which `named_parameters` shows our parameters: AllenNLP's, followed by a
-    number if the values are arranged differently, so that nobody copies them by name.
+    Returns the names that AllenNLP's users see in `named_parameters`, by our names. They are
+    AllenNLP's names. If AllenNLP arranges the values differently, a number follows its name, such
+    as `.0`, so that nobody copies the values by name.
     """
     names = {}
     for mapping in mappings(options):
@@ -102,24 +105,26 @@ def parameter_names(options: BiLmOptions) -> dict[str, str]:
     return names
 
 
-def with_names_of_ours(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def with_parameter_names(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """
-    Returns the weights of a model that have AllenNLP's names. The weights of its biLMs are there a
-    second time, under the `parameter_names` of ours.
+    Returns the weights of a model that AllenNLP saved. The weights of each biLM are added a second
+    time, under the names and with the values that our `named_parameters` gives them.
     """
     extended = dict(state)
-    for path, weights in find_bilms(state, CHARACTERS, ""):
+    for prefix, weights in find_bilms(state, marker=CHARACTERS, bilm_path=""):
+        if LSTM_PROJECTION.format(0) not in weights:
+            continue  # AllenNLP's character encoder without the LSTMs of a biLM
         options = published_options(weights)
         names = parameter_names(options)
-        for name, weight in from_allennlp(weights, options).items():
-            extended[path + names[name]] = weight
+        for our_name, weight in from_allennlp(weights, options).items():
+            extended[prefix + names[our_name]] = weight
     return extended
 
 
 def published_options(weights: Mapping[str, Tensor]) -> BiLmOptions:
     """
-    Infers the options from the shapes of AllenNLP's weights, with the clips of all published
-    models.
+    Infers the options from the shapes of AllenNLP's weights. The shapes do not tell at which value
+    the LSTM clips its cells and projections: all published models clip them at 3.
     """
     filters = []
     for convolution in _numbered(weights, CONVOLUTION):
@@ -143,10 +148,11 @@ def _linear(theirs: str, ours: str) -> Iterator[TensorMapping]:
 
 
 def _numbered(weights: Mapping[str, Tensor], name_format: str) -> list[Tensor]:
-    """Returns the weights whose names are made by putting 0, 1 and so on into a format."""
+    """Returns the weights of layers 0, 1 and so on. `name_format` has a place for the number."""
     found = []
-    for number in range(len(weights)):  # there are fewer of them than weights
-        weight = weights.get(name_format.format(number))
-        if weight is not None:
-            found.append(weight)
+    for number in itertools.count():
+        name = name_format.format(number)
+        if name not in weights:
+            break
+        found.append(weights[name])
     return found

@@ -52,7 +52,8 @@ class ElmoCharactersIndexer(ELMoTokenCharactersIndexer):
     namespace : `str`, optional (default = `"elmo_characters"`)
         Without effect, as in AllenNLP.
     tokens_to_add : `dict[str, int]`, optional (default = `None`)
-        Words that are one character each, below 261.
+        Gives each of these words the id of a single character, below 261, that stands for the
+        whole word.
     token_min_padding_length : `int`, optional (default = `0`)
         See `TokenIndexer`.
     """
@@ -64,29 +65,37 @@ class ElmoCharactersIndexer(ELMoTokenCharactersIndexer):
         token_min_padding_length: int = 0,
     ) -> None:
         super().__init__(namespace, tokens_to_add, token_min_padding_length)
-        self._ids_to_add = {
-            word: self._mapper.convert_word_to_char_ids(word) for word in tokens_to_add or {}
-        }
+        self._ids_of_added_words: dict[str, list[int]] = {}
+        if tokens_to_add is not None:
+            for word in tokens_to_add:
+                self._ids_of_added_words[word] = self._mapper.convert_word_to_char_ids(word)
 
     @overrides
     def tokens_to_indices(
         self, tokens: list[Token], vocabulary: Vocabulary
     ) -> dict[str, list[list[int]]]:
-        ids = []
+        ids_of_tokens = []
         for token in tokens:
             word = token.ensure_text()
-            ids.append(self._ids_to_add.get(word) or _character_ids(word))
-        return {"elmo_tokens": ids}
+            ids = self._ids_of_added_words.get(word)
+            if ids is None:
+                ids = _character_ids(word)
+            ids_of_tokens.append(ids)
+        return {"elmo_tokens": ids_of_tokens}
 
     @overrides
     def as_padded_tensor_dict(
         self, tokens: IndexedTokenList, padding_lengths: dict[str, int]
     ) -> dict[str, torch.Tensor]:
-        """Returns `elmo_tokens`: shape (padded length, 50), int64, zeros at padding."""
-        ids = np.zeros((padding_lengths["elmo_tokens"], MAX_CHARACTERS_PER_TOKEN), dtype=np.int64)
-        rows = tokens["elmo_tokens"][: len(ids)]
-        if rows:  # numpy cannot assign an empty list
-            ids[: len(rows)] = rows
+        """
+        Returns `elmo_tokens`, shape (padded length, 50), int64, with zeros at padding. Tokens
+        beyond the padded length are cut off, as in AllenNLP.
+        """
+        padded_length = padding_lengths["elmo_tokens"]
+        ids = np.zeros((padded_length, MAX_CHARACTERS_PER_TOKEN), dtype=np.int64)
+        kept_tokens = tokens["elmo_tokens"][:padded_length]
+        if kept_tokens:  # numpy cannot assign an empty list
+            ids[: len(kept_tokens)] = kept_tokens
         return {"elmo_tokens": torch.from_numpy(ids)}
 
 
@@ -138,7 +147,8 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
         serialization_dir: str | PathLike[str] | None = None,
     ) -> None:
         super().__init__()
-        options_file = str(options_file)  # a path would not be plain data in the description
+        # A caller may give a `Path`, but an archive stores this value as plain data.
+        options_file = str(options_file)
         with as_configuration_error():
             bilm: BiLm | dict[str, str] | None = archived_bilm(serialization_dir, options_file)
             if bilm is None:
@@ -154,9 +164,12 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
                 precision=precision,
                 cache=cache,
             )
-        # An archive contains this, so that `archived_bilm` needs no options file.
-        options = self._elmo._elmo_lstm.bilm.options.to_dict()
-        self._description = {"options_file": options_file, "options": options}
+        # `_add_description` stores it with the weights, so that `archived_bilm` does not need the
+        # options file.
+        self._description = {
+            "options_file": options_file,
+            "options": self._elmo._elmo_lstm.bilm.options.to_dict(),
+        }
         self.output_dim = self._elmo.get_output_dim()
         self._projection: torch.nn.Linear | None = None
         if projection_dim:
@@ -165,14 +178,15 @@ class AllenNlpElmoTokenEmbedder(TokenEmbedder):
         self._register_state_dict_hook(_add_description)
 
     @staticmethod
-    def argument_outside(folder: Path, params: Mapping[str, Any]) -> str | None:
+    def argument_with_outside_file(folder: Path, params: Mapping[str, Any]) -> str | None:
         """
-        Returns the argument whose file a trained model in `folder` needs from elsewhere, or `None`
-        if it needs none.
+        Returns the name of an argument of this class if the trained model in `folder` cannot be
+        loaded without the file that the argument names, and that file is not in `folder`. Returns
+        `None` if `folder` contains all that is needed.
         """
         options_file = str(params.get("options_file", OPTIONS_FILE))
         found = _find_bilm(folder, options_file)
-        if found is None:  # the biLM is loaded from both files again
+        if found is None:  # the weights are not known, so the biLM is made from both files again
             return "weight_file"
         if found.options is not None:
             return None
@@ -204,17 +218,20 @@ def _add_description(
     _prefix: str,
     metadata: dict[str, Any],
 ) -> None:
-    """Adds the options of the biLM, and the name of their file, to a new `state_dict`."""
+    """
+    Adds the options of the biLM, and the name of their file, to the metadata that torch keeps for a
+    module in a new `state_dict`.
+    """
     metadata[_DESCRIPTION] = module._description
 
 
 def archived_bilm(folder: str | PathLike[str] | None, options_file: str) -> BiLm | None:
     """
-    Makes the biLM of a token embedder from the weights of a trained model. Its options are stored
-    with the weights by this class, and known for a published model; otherwise they are read from
-    `options_file`.
+    Makes the biLM of a token embedder from the weights of a trained model. The options come from
+    the archive if this class saved it. They are known if `options_file` is the URL of a published
+    model. Otherwise they are read from `options_file`.
 
-    Returns `None` if the folder contains no weights (the training begins), or the weights of
+    Returns `None` if the folder contains no weights, as at the start of training, or the weights of
     several biLMs that cannot be distinguished.
 
     Raises `BiLmError` if the options are needed and cannot be read.
@@ -228,54 +245,57 @@ def archived_bilm(folder: str | PathLike[str] | None, options_file: str) -> BiLm
     return BiLm(options, weights=from_allennlp(found.weights, options).items())
 
 
-class _Archived(NamedTuple):
+class _ArchivedBiLm(NamedTuple):
     """
     A biLM within a trained model.
 
-    weights: with AllenNLP's names
-    options: `None` if they are not known
+    weights: the weights of the biLM, with AllenNLP's names
+    options: `None` if the archive does not tell them
     """
 
     weights: dict[str, torch.Tensor]
     options: BiLmOptions | None
 
 
-def _find_bilm(folder: str | PathLike[str] | None, options_file: str) -> _Archived | None:
+def _find_bilm(folder: str | PathLike[str] | None, options_file: str) -> _ArchivedBiLm | None:
     """
     Finds the weights of a biLM within a trained model, with its options if they are known. Returns
-    `None` if there are none, or it is not clear which biLM is meant.
+    `None` if the model contains no biLM, or if it is not clear which of its biLMs is meant.
     """
-    state = stored_state(folder) or {}
-    metadata = getattr(state, "_metadata", {})
+    state = stored_state(folder)
+    if state is None:
+        return None
+    metadata_of_modules = getattr(state, "_metadata", {})
     weights_of_bilms = []
-    for embedder, weights in find_bilms(state, _BILM + CHARACTERS, _BILM):
-        weights.pop(CACHED_WORDS, None)  # they are computed from the others
-        description = metadata.get(embedder, {}).get(_DESCRIPTION, {})  # empty if AllenNLP saved it
-        if description.get("options_file") == options_file:
-            return _Archived(weights, BiLmOptions.from_dict(description["options"]))
+    for embedder_name, weights in find_bilms(state, marker=_BILM + CHARACTERS, bilm_path=_BILM):
+        weights.pop(CACHED_WORDS, None)  # the biLM computes them from its other weights
+        metadata = metadata_of_modules.get(embedder_name, {})
+        description = metadata.get(_DESCRIPTION)
+        if description is not None and description.get("options_file") == options_file:
+            return _ArchivedBiLm(weights, BiLmOptions.from_dict(description["options"]))
         weights_of_bilms.append(weights)
-    # No description says which biLM is meant. Several of the same sizes are taken for copies of
-    # one.
-    sizes = {published_options(weights) for weights in weights_of_bilms}
-    if len(sizes) != 1:
+    # No description names the options file, as in models that AllenNLP saved. If all biLMs have the
+    # same sizes, they are taken for copies of the same biLM.
+    distinct_options = {published_options(weights) for weights in weights_of_bilms}
+    if len(distinct_options) != 1:
         return None
     options = None
     if _is_published(options_file):
-        (options,) = sizes
-    return _Archived(weights_of_bilms[0], options)
+        options = distinct_options.pop()
+    return _ArchivedBiLm(weights_of_bilms[0], options)
 
 
 def _is_published(options_file: str) -> bool:
     """
-    Returns whether an options file is the URL of a published model, from whichever host: it then
-    has the usual activation and clips.
+    Returns whether an options file is the URL of a published model. The host does not matter,
+    because several sites offer copies. All published models have the same activation and clips.
     """
     url = urlparse(options_file)
     return url.scheme in ("http", "https") and PurePosixPath(url.path).name in _PUBLISHED_NAMES
 
 
 def _read_options(options_file: str) -> BiLmOptions:
-    """Reads the options from their file. Its `BiLmError` says why the archive needs them."""
+    """Reads the options from their file. If that fails, the error says why they are needed."""
     try:
         return BiLmOptions.from_file(fetch(options_file))
     except BiLmError as error:

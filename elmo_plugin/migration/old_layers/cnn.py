@@ -36,7 +36,8 @@ class OldCnnEncoder(CnnEncoder):
         columns = tokens.transpose(1, 2)  # Shape: (batch, embedding_dim, time)
         maxima = []
         for number in range(len(self._convolution_layers)):
-            # By its name, as in `CnnEncoder`: a copy on another GPU has its modules there.
+            # `DataParallel` copies `conv_layer_0` and so on to each GPU. The modules in the list
+            # `_convolution_layers` stay on the first GPU, so they are not used here.
             convolution = getattr(self, f"conv_layer_{number}")
             windows = self._activation(convolution(columns))  # Shape: (batch, filters, windows)
             maxima.append(windows.max(dim=2).values)

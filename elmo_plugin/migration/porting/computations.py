@@ -13,7 +13,7 @@ from elmo_plugin.migration.porting.config import Config, Porting, type_of
 
 _TABLES: Config = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 _PRELU_SLOPE = 0.25  # torch's initial value
-_FIXED_PRELU = {"type": "leaky_relu", "negative_slope": _PRELU_SLOPE}
+_CONSTANT_PRELU = {"type": "leaky_relu", "negative_slope": _PRELU_SLOPE}
 _SPACY_CHANGED = (
     "spaCy 3 splits 6 or 7 of 1,000 texts otherwise than the spaCy of AllenNLP 0.x did, such as "
     "24-hour into three words"
@@ -27,36 +27,36 @@ def port_computations(porting: Porting) -> None:
     _note_spacy(porting)
     if porting.version == "0":
         _use_old_layers(porting)
-        _fix_slopes(porting)
+        _make_slopes_constant(porting)
         _index_cached_words(porting)
 
 
 def keep_state(porting: Porting) -> None:
     """
-    Lets ELMo go on in the second text of a call from its state after the first, as AllenNLP's ELMo
-    does in every version.
+    Makes ELMo carry its state between the texts of a call, such as a premise and its hypothesis:
+    in all versions of AllenNLP, ELMo begins the second text with its state after the first.
     """
     model = porting.get("model")
     if type_of(model) in _TABLES["models_of_one_text"]:
-        return  # a call has only one text
+        return
     for place, part in porting.objects("model"):
         if type_of(part) == _ELMO and "stateful" not in part:
             part["stateful"] = "call"
-            text = (
+            reason = (
                 "now 'call': AllenNLP's ELMo goes on in a second text from its state after the "
                 "first"
             )
-            porting.note(f"{place}.stateful", text)
+            porting.note(f"{place}.stateful", reason)
 
 
 def _note_differences(porting: Porting) -> None:
-    """Notes where AllenNLP 2 computes something else, and nothing can be done about it."""
+    """Notes where AllenNLP 2 computes something else, and this module changes nothing about it."""
     for difference in _TABLES["differences"]:
         if porting.version not in difference["versions"]:
             continue
         for place, part in porting.objects(difference["below"]):
             if type_of(part) == difference["of"]:
-                porting.note(place, difference["text"], "advice")
+                porting.note(place, difference["text"], kind="advice")
 
 
 def _note_spacy(porting: Porting) -> None:
@@ -69,7 +69,7 @@ def _note_spacy(porting: Porting) -> None:
         if not tokenizer and type_of(reader) in _TABLES["readers_that_split_text"]:
             tokenizer = "spacy"  # the default of these readers
         if tokenizer == "spacy":
-            porting.note(key, _SPACY_CHANGED, "advice")
+            porting.note(key, _SPACY_CHANGED, kind="advice")
 
 
 def _use_old_layers(porting: Porting) -> None:
@@ -77,58 +77,58 @@ def _use_old_layers(porting: Porting) -> None:
     for place, part in porting.objects("model"):
         kind = type_of(part)
         if kind in _TABLES["old_layers"]:
-            # Two texts, such as "old_cnn" and the difference in AllenNLP 2
             new_kind, reason = _TABLES["old_layers"][kind]
             part["type"] = new_kind
             porting.note(f"{place}.type", f"now {new_kind!r}, of elmo_plugin.plugin: {reason}")
 
 
-def _fix_slopes(porting: Porting) -> None:
+def _make_slopes_constant(porting: Porting) -> None:
     """
     Makes the slopes of `prelu` in feed-forward layers constant. AllenNLP 0.x neither trained nor
     stored them.
     """
     for place, part in porting.objects("model"):
-        activations = part.get("activations")
+        activations = part.get("activations")  # one for all layers, or a list of one for each
         if activations == "prelu":
-            part["activations"] = _FIXED_PRELU
+            part["activations"] = _CONSTANT_PRELU
         elif isinstance(activations, list) and "prelu" in activations:
-            fixed = []
+            new_activations = []
             for activation in activations:
                 if activation == "prelu":
-                    activation = _FIXED_PRELU
-                fixed.append(activation)
-            part["activations"] = fixed
+                    activation = _CONSTANT_PRELU
+                new_activations.append(activation)
+            part["activations"] = new_activations
         else:
-            continue  # no `prelu`
+            continue
         text = f"'prelu' is now 'leaky_relu': AllenNLP 0.x kept its slope at {_PRELU_SLOPE}"
         porting.note(f"{place}.activations", text)
 
 
 def _index_cached_words(porting: Porting) -> None:
     """
-    Gives ELMo the characters of a vocabulary's words if it read vectors that were computed once
-    for each word. The old configuration says where: the ported one no longer has these options.
+    Gives ELMo the characters of a vocabulary's words if it had a cache of vectors, one for each
+    word of a namespace. The old configuration names the namespace and the inputs of ELMo, but the
+    ported one no longer has these options.
     """
     for place, part in Porting(porting.old).objects("model"):
-        arrays_of = part.get("embedder_to_indexer_map")
-        if not isinstance(arrays_of, dict):
-            continue  # only such a map can name the numbers of words
-        # Before `token_embedders`, the embedders were keys beside the map.
+        inputs_of_embedders = part.get("embedder_to_indexer_map")
+        if not isinstance(inputs_of_embedders, dict):
+            continue  # without the map, no embedder gets the ids of words beside the characters
+        # Early versions had no `token_embedders`: the embedders were keys beside the map.
         embedders = part.get("token_embedders", part)
         for name, embedder in embedders.items():
-            words = _array_of_words(arrays_of.get(name))
-            is_cached = type_of(embedder) == _ELMO and "namespace_to_cache" in embedder
-            if is_cached and words:
-                _index_words_of_embedder(porting, f"{place}.{name}", name, embedder, words)
+            word_indexer = _find_word_input(inputs_of_embedders.get(name))
+            has_cache = type_of(embedder) == _ELMO and "namespace_to_cache" in embedder
+            if has_cache and word_indexer:
+                _index_words_of_embedder(porting, f"{place}.{name}", name, embedder, word_indexer)
 
 
 def _index_words_of_embedder(
-    porting: Porting, place: str, name: str, embedder: Config, words: str
+    porting: Porting, place: str, name: str, embedder: Config, word_indexer: str
 ) -> None:
     """
-    Replaces the indexer of an embedder with cached words. `words` is the array from which it read
-    their numbers.
+    Replaces the indexer of characters of an embedder that read its vectors from a cache. The
+    embedder looked them up by the ids that the indexer `word_indexer` gave to words.
     """
     if embedder.get("requires_grad"):
         raise BiLmError(
@@ -138,30 +138,31 @@ def _index_words_of_embedder(
     indexer = {
         "type": "old_cached_elmo_characters",
         "vocabulary_namespace": embedder["namespace_to_cache"],
-        "lowercase_tokens": _is_lowercased(porting.old, words),
+        "lowercase_tokens": _is_lowercased(porting.old, word_indexer),
     }
     # Each dataset reader has its own indexers.
-    for place_of_part, part in porting.objects():
-        if place_of_part.endswith("token_indexers") and name in part:
-            part[name] = indexer
+    for indexers_place, indexers in porting.objects():
+        if indexers_place.endswith("token_indexers") and name in indexers:
+            indexers[name] = indexer
             text = "now the characters of the vocabulary's words, whose vectors were cached"
-            porting.note(f"{place_of_part}.{name}", text)
+            porting.note(f"{indexers_place}.{name}", text)
 
 
-def _array_of_words(arrays: Any) -> str | None:
+def _find_word_input(inputs: Any) -> str | None:
     """
-    Returns the array from which ELMo read the numbers of words, its second argument, if it had one.
+    Returns the indexer that gave ELMo the ids of words, or `None` if ELMo got only characters.
+    `inputs` names the indexers of ELMo's arguments `inputs` and `word_inputs`, by name or in order.
     """
-    if isinstance(arrays, dict):  # arguments by their names
-        return arrays.get("word_inputs")
-    if isinstance(arrays, list) and len(arrays) > 1:  # arguments in their order
-        return arrays[1]
+    if isinstance(inputs, dict):
+        return inputs.get("word_inputs")
+    if isinstance(inputs, list) and len(inputs) > 1:
+        return inputs[1]
     return None
 
 
-def _is_lowercased(config: Mapping[str, Any], indexer: str) -> bool:
-    """Returns whether the indexer of this name counts words in lower case."""
-    for place, part in Porting(config).objects():
-        if place.endswith("token_indexers") and isinstance(part.get(indexer), dict):
-            return part[indexer].get("lowercase_tokens", False)
+def _is_lowercased(config: Mapping[str, Any], indexer_name: str) -> bool:
+    """Returns whether an indexer looks words up in lower case."""
+    for place, indexers in Porting(config).objects():
+        if place.endswith("token_indexers") and isinstance(indexers.get(indexer_name), dict):
+            return indexers[indexer_name].get("lowercase_tokens", False)
     return False

@@ -51,8 +51,11 @@ class Porting:
 
     @property
     def version(self) -> str:
-        """The first number of the AllenNLP that the configuration was written for: "0" or "1"."""
-        if "iterator" in self.old:  # version 1 has `data_loader` instead
+        """
+        "0" if the configuration was written for AllenNLP 0.x, and "1" otherwise: the rules for
+        AllenNLP 1.x change nothing in a configuration of AllenNLP 2.
+        """
+        if "iterator" in self.old:  # later versions have `data_loader` instead
             return "0"
         return "1"
 
@@ -79,8 +82,8 @@ class Porting:
 
 def _objects(value: Any, path: str) -> Iterator[tuple[str, Config]]:
     """
-    Yields the objects within a value, each with its place, and the value itself if it is an object.
-    The whole configuration, whose path is empty, is left out.
+    Yields the value at a path if it is an object, and all objects within it, each with its path.
+    The path of the whole configuration is empty, and the whole configuration is left out.
     """
     items: list[tuple[Any, Any]] = []
     if isinstance(value, dict):
@@ -90,7 +93,10 @@ def _objects(value: Any, path: str) -> Iterator[tuple[str, Config]]:
     elif isinstance(value, list):
         items = list(enumerate(value))
     for key, item in items:
-        yield from _objects(item, f"{path}.{key}".lstrip("."))
+        item_path = f"{path}.{key}"
+        if not path:
+            item_path = key
+        yield from _objects(item, item_path)
 
 
 def nested(key: str, value: Any) -> Config:
@@ -101,26 +107,32 @@ def nested(key: str, value: Any) -> Config:
     return {outer: {inner: value}}
 
 
-def replace(config: Config, key: str, new: Config) -> None:
-    """Puts the items of `new` where a key was, merged with items that are there already."""
-    # Everything is inserted a second time, because a dictionary keeps the order of insertion.
-    items = list(config.items())
+def replace_by_items(config: Config, key: str, new_items: Config) -> None:
+    """
+    Removes a key, and puts the keys and values of `new_items` in its place. If the configuration
+    already has one of the new keys, the old and the new value are merged.
+    """
+    # A dictionary keeps the order of insertion, so all keys are inserted again.
+    old_items = list(config.items())
     config.clear()
-    for name, value in items:
-        if name == key:
-            _merge_items(config, new)
+    for old_key, value in old_items:
+        if old_key == key:
+            _merge_items(config, new_items)
         else:
-            merge(config, name, value)
+            merge(config, old_key, value)
 
 
 def merge(config: Config, key: str, value: Any) -> None:
-    """Sets a key, or adds the value to the object or the list that is already there."""
-    there = config.get(key)
-    if isinstance(there, dict) and isinstance(value, dict):
-        _merge_items(there, value)
-    elif isinstance(there, list) and isinstance(value, list):
+    """
+    Sets the value of a key. If both the value that the key has and the new one are objects, or both
+    are lists, the new value is added to the present one instead.
+    """
+    present = config.get(key)
+    if isinstance(present, dict) and isinstance(value, dict):
+        _merge_items(present, value)
+    elif isinstance(present, list) and isinstance(value, list):
         for item in value:
-            _add_to_list(there, item)
+            _add_to_list(present, item)
     else:
         config[key] = value
 
@@ -132,21 +144,25 @@ def _merge_items(config: Config, new: Config) -> None:
 
 
 def _add_to_list(items: list[Any], new: Any) -> None:
-    """Adds an item to a list, or its options to the item of the same type that is in the list."""
+    """
+    Adds an item to a list. If the list has an item of the same type already, the options of both
+    are merged instead. An item without options may be the name of its type, as in AllenNLP.
+    """
     new_type = type_of(new)
     for index, item in enumerate(items):
         if new_type and type_of(item) == new_type:
             if isinstance(item, str):
-                items[index] = new  # with its options, where there was the name alone
+                items[index] = new
             elif isinstance(new, dict):
                 _merge_items(item, new)
-            return  # a name alone adds nothing to the item
+            return
     items.append(new)
 
 
 def type_of(value: Any) -> str:
     """
-    Returns the type of an object, or of the object that a text is short for; or an empty text.
+    Returns the type of an object, or an empty text if it has none. AllenNLP lets the name of a type
+    stand for an object without options, so a text is its own type.
     """
     if isinstance(value, dict):
         value = value.get("type")

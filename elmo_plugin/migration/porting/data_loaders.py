@@ -7,7 +7,7 @@ from elmo_plugin.migration.porting.config import (
     TABLES,
     Config,
     Porting,
-    replace,
+    replace_by_items,
     type_of,
     without_type,
 )
@@ -26,55 +26,82 @@ def port_data_loaders(porting: Porting) -> None:
     for old, new in _NEW_KEYS.items():
         if old in porting.config:
             loader = _loader_from_iterator(porting, old, porting.config[old])
-            replace(porting.config, old, {new: loader})
+            replace_by_items(porting.config, old, {new: loader})
             porting.note(old, f"now `{new}`")
         _port_loader(porting, new)
 
 
 def _loader_from_iterator(porting: Porting, place: str, iterator: Any) -> Config:
-    """Makes the data loader that reads as an iterator did, and notes the options that it lacks."""
-    rest = _innermost_iterator(porting, place, iterator)  # the options that are yet to be ported
-    kind = rest.pop("type", "bucket")
+    """
+    Makes the data loader that reads as an iterator did, and notes the options of the iterator that
+    a data loader does not have.
+    """
+    options = _innermost_iterator(porting, place, iterator)
+    kind = options.pop("type", "bucket")
     if kind not in _PORTED_ITERATORS:
         _note_lost_iterator(porting, place, kind)
-    batch_size: Any = rest.pop("batch_size", _DEFAULT_BATCH_SIZE)
-    max_samples = rest.pop("maximum_samples_per_batch", None)
-    sorting_keys = _field_names(rest.pop("sorting_keys", None))
-    skips_smaller_batches = rest.pop("skip_smaller_batches", False)
-    loader: Config = {"batch_size": batch_size, "shuffle": True}
-    maker = loader  # makes the batches: the loader itself, or its sampler
-    if max_samples or "bucket" in kind:
-        if max_samples:
-            _, max_tokens = max_samples  # a pair, such as ["num_tokens", 2000]
-            maker = {"type": "max_tokens_sampler", "max_tokens": max_tokens}
-            porting.note(f"{place}.maximum_samples_per_batch", "now `max_tokens` alone", "left")
-        else:
-            maker = {"type": "bucket", "batch_size": batch_size}
-        if sorting_keys:
-            maker["sorting_keys"] = sorting_keys
-        if "padding_noise" in rest:
-            maker["padding_noise"] = rest.pop("padding_noise")
-        loader = {"batch_sampler": maker}
-    if skips_smaller_batches:
-        if max_samples:
+    batch_size: Any = options.pop("batch_size", _DEFAULT_BATCH_SIZE)
+    max_samples = options.pop("maximum_samples_per_batch", None)
+    loader: Config = {}
+    if max_samples:
+        sampler = _max_tokens_sampler(porting, place, max_samples)
+        loader["batch_sampler"] = sampler | _pop_sorting_options(options)
+        if options.pop("skip_smaller_batches", False):
             text = "removed: `max_tokens_sampler` lacks `drop_last`"
             porting.note(f"{place}.skip_smaller_batches", text, "left")
-        else:
-            maker["drop_last"] = True
-    instances = rest.pop("instances_per_epoch", None)
+    elif "bucket" in kind:
+        sampler = {"type": "bucket", "batch_size": batch_size}
+        loader["batch_sampler"] = sampler | _pop_sorting_options(options) | _pop_drop_last(options)
+    else:
+        loader["batch_size"] = batch_size
+        loader["shuffle"] = True
+        loader |= _pop_drop_last(options)
+    instances = options.pop("instances_per_epoch", None)
     if instances:
         loader["batches_per_epoch"] = ceil_div(int(instances), int(batch_size))
         porting.note(f"{place}.instances_per_epoch", "now `batches_per_epoch`")
-    in_memory = rest.pop("max_instances_in_memory", None)
+    in_memory = options.pop("max_instances_in_memory", None)
     if in_memory is not None:
         loader["max_instances_in_memory"] = in_memory
-    for option in rest:
+    # Each ported option was taken out of `options`.
+    for option in options:
         _note_removed_option(porting, place, option)
     return loader
 
 
+def _max_tokens_sampler(porting: Porting, place: str, max_samples: list[Any]) -> Config:
+    """Returns the sampler for a limit such as `["num_tokens", 2000]`."""
+    _padding_key, max_tokens = max_samples
+    porting.note(f"{place}.maximum_samples_per_batch", "now `max_tokens` alone", "left")
+    return {"type": "max_tokens_sampler", "max_tokens": max_tokens}
+
+
+def _pop_sorting_options(options: Config) -> Config:
+    """
+    Removes the options that say how instances are sorted from an iterator's options. Returns them
+    as options of a batch sampler.
+    """
+    sampler_options: Config = {}
+    sorting_keys = _field_names(options.pop("sorting_keys", None))
+    if sorting_keys:
+        sampler_options["sorting_keys"] = sorting_keys
+    if "padding_noise" in options:
+        sampler_options["padding_noise"] = options.pop("padding_noise")
+    return sampler_options
+
+
+def _pop_drop_last(options: Config) -> Config:
+    """Removes `skip_smaller_batches` from an iterator's options. Returns its new form."""
+    if options.pop("skip_smaller_batches", False):
+        return {"drop_last": True}
+    return {}
+
+
 def _innermost_iterator(porting: Porting, place: str, iterator: Any) -> Config:
-    """Returns a copy of an iterator with its type, without the processes in which it ran."""
+    """
+    Returns the options of an iterator, with its type. An iterator that ran another one in several
+    processes is left out, and the options of the inner one are returned.
+    """
     if isinstance(iterator, str):
         return {"type": iterator}
     innermost: Config = dict(iterator)
@@ -85,7 +112,7 @@ def _innermost_iterator(porting: Porting, place: str, iterator: Any) -> Config:
 
 
 def _note_lost_iterator(porting: Porting, place: str, kind: str) -> None:
-    """Notes an iterator whose way to make batches is lost."""
+    """Notes that data loaders cannot make batches as an iterator of this kind did."""
     if kind in TABLES["iterators"]:
         reason = "was removed"
     else:
@@ -122,9 +149,9 @@ def _port_loader(porting: Porting, key: str) -> None:
         old_type = loader.pop("type")
         porting.note(f"{key}.type", f"{old_type!r} was removed: the default reads the same")
     batch_sampler = loader.get("batch_sampler")
-    # This may move a `sampler` to the loader, so it comes before the next step.
     if isinstance(batch_sampler, dict):
         _port_batch_sampler(porting, key, loader, batch_sampler)
+    # The loader's own sampler, or the one that was in the batch sampler before
     if "sampler" in loader:
         kind = type_of(loader.pop("sampler"))
         loader["shuffle"] = kind != "sequential"
@@ -137,7 +164,7 @@ def _port_loader(porting: Porting, key: str) -> None:
 def _port_batch_sampler(porting: Porting, key: str, loader: Config, batch_sampler: Config) -> None:
     """Ports the sampler that makes the batches of a data loader."""
     if type_of(batch_sampler) == "basic":
-        replace(loader, "batch_sampler", without_type(batch_sampler))
+        replace_by_items(loader, "batch_sampler", without_type(batch_sampler))
         porting.note(f"{key}.batch_sampler", "`basic` is now `batch_size` of the loader")
         return
     sorting_keys = batch_sampler.get("sorting_keys") or ()

@@ -33,7 +33,10 @@ def port_token_embedders(porting: Porting) -> None:
 
 
 def _with_token_embedders(embedder: Config) -> Config | None:
-    """Returns an embedder in the new form; `None` if there is anything but embedders in it."""
+    """
+    Returns a text field embedder in the new form. Returns `None` if it is no text field embedder of
+    the old form: that contains only its options and at least one token embedder.
+    """
     options: Config = {}
     token_embedders: Config = {}
     for name, value in embedder.items():
@@ -53,39 +56,54 @@ def port_unmatched_embedders(porting: Porting) -> None:
     Gives each indexer the name of the embedder that reads from it, because AllenNLP 2 has no
     `embedder_to_indexer_map`. `empty` embeds the output of indexers that no embedder reads.
     """
-    indexers = _token_indexers(porting)
-    old_names = _names_in(indexers)
+    indexers_of_readers = _token_indexers(porting)
     for place, part in porting.objects("model"):
         embedders = part.get("token_embedders")
         if not isinstance(embedders, dict):
             continue  # it is no text field embedder
-        copied: set[str] = set()
-        arrays_of = part.pop("embedder_to_indexer_map", None) or {}
-        for name, arrays in arrays_of.items():
-            read = _names_of_arrays(arrays)
-            if type_of(embedders.get(name)) == "elmo_token_embedder":
-                del read[1:]  # AllenNLP 2 does not have the numbers of cached words
-            old_name = _indexer_of_arrays(read, old_names)
-            # An indexer that several embedders read is there once for each.
-            _note_embedder(porting, f"{place}.embedder_to_indexer_map.{name}", name, read, old_name)
-            if old_name not in (None, name):
-                _copy_indexer(indexers, old_name, name)
-                copied.add(old_name)
-        # An indexer under its old name remains only if an embedder of that name reads it.
-        _remove_indexers(indexers, copied - embedders.keys())
+        arrays_of_embedders = part.pop("embedder_to_indexer_map", None)
+        if arrays_of_embedders:
+            _rename_indexers(porting, place, embedders, arrays_of_embedders, indexers_of_readers)
         if part.pop("allow_unmatched_keys", None) is not None:
-            unmatched = _names_in(indexers) - embedders.keys()
+            unmatched = _names_in(indexers_of_readers) - embedders.keys()
             if "elmo" in porting.get("model"):
                 unmatched.discard("elmo")  # the model itself has an `Elmo` that reads it
             _embed_as_empty(porting, place, embedders, unmatched)
+
+
+def _rename_indexers(
+    porting: Porting,
+    place: str,
+    embedders: Config,
+    arrays_of_embedders: Config,
+    indexers_of_readers: list[Config],
+) -> None:
+    """
+    Gives each indexer the name of the embedder that reads its arrays. If several embedders read the
+    arrays of an indexer, each gets a copy of the indexer.
+    """
+    old_names = _names_in(indexers_of_readers)
+    copied: set[str] = set()
+    for name, value in arrays_of_embedders.items():
+        arrays = _names_of_arrays(value)
+        if type_of(embedders.get(name)) == "elmo_token_embedder":
+            # ELMo's second array, the ids of cached words, is not needed in AllenNLP 2.
+            arrays = arrays[:1]
+        old_name = _indexer_of_arrays(arrays, old_names)
+        _note_embedder(porting, f"{place}.embedder_to_indexer_map.{name}", name, arrays, old_name)
+        if old_name is not None and old_name != name:
+            _copy_indexer(indexers_of_readers, old_name, name)
+            copied.add(old_name)
+    # An indexer stays under its old name only if an embedder of that name reads it.
+    _remove_indexers(indexers_of_readers, copied - embedders.keys())
 
 
 def _note_embedder(
     porting: Porting, place: str, name: str, arrays: list[str], indexer: str | None
 ) -> None:
     """
-    Notes from which indexer the embedder `name` reads now. All arrays that it read are of one
-    indexer, unless that is `None`.
+    Notes which indexer the embedder `name` reads now. `indexer` is the old name of the indexer that
+    makes all its arrays, or `None` if not all of them come from the same indexer.
     """
     if indexer is None:
         text = f"it took {', '.join(arrays)}; now it gets the output of the indexer of its name"
@@ -101,16 +119,19 @@ def _token_indexers(porting: Porting) -> list[Config]:
     return [part for place, part in porting.objects() if place.endswith("token_indexers")]
 
 
-def _names_in(indexers: list[Config]) -> set[str]:
-    """Returns the names of all indexers, whichever reader has them."""
+def _names_in(indexers_of_readers: list[Config]) -> set[str]:
+    """Returns the names of the indexers of all dataset readers."""
     names: set[str] = set()
-    for of_reader in indexers:
-        names.update(of_reader)
+    for indexers in indexers_of_readers:
+        names.update(indexers)
     return names
 
 
 def _names_of_arrays(arrays: Any) -> list[str]:
-    """Returns the arrays that an embedder took: one name, a list, or an object of arguments."""
+    """
+    Returns the names of the arrays that an embedder took. The map gives one name, a list of names,
+    or an object with a name for each argument. An argument without an array is `null`.
+    """
     if isinstance(arrays, str):
         arrays = [arrays]
     elif isinstance(arrays, dict):
@@ -134,18 +155,18 @@ def _indexer_of_arrays(arrays: list[str], indexer_names: Collection[str]) -> str
     return found.pop()
 
 
-def _copy_indexer(indexers: list[Config], old_name: str, new_name: str) -> None:
+def _copy_indexer(indexers_of_readers: list[Config], old_name: str, new_name: str) -> None:
     """Adds an indexer of each reader under another name."""
-    for of_reader in indexers:
-        if old_name in of_reader:
-            of_reader[new_name] = deepcopy(of_reader[old_name])
+    for indexers in indexers_of_readers:
+        if old_name in indexers:
+            indexers[new_name] = deepcopy(indexers[old_name])
 
 
-def _remove_indexers(indexers: list[Config], names: Collection[str]) -> None:
+def _remove_indexers(indexers_of_readers: list[Config], names: Collection[str]) -> None:
     """Removes the indexers of these names from each reader."""
-    for of_reader in indexers:
+    for indexers in indexers_of_readers:
         for name in names:
-            of_reader.pop(name, None)
+            indexers.pop(name, None)
 
 
 def _embed_as_empty(
@@ -162,20 +183,20 @@ def _embed_as_empty(
 
 def port_classifier_words(porting: Porting) -> None:
     """
-    Adds an indexer of words to a `basic_classifier` that has only ELMo's characters: in AllenNLP 2
-    it looks for the numbers of words.
+    Adds an indexer of words to a `basic_classifier` that has only ELMo's characters: in AllenNLP 2,
+    the classifier fails if its input does not contain the ids of words.
     """
     if type_of(porting.get("model")) != "basic_classifier":
         return
-    indexers = _token_indexers(porting)
+    indexers_of_readers = _token_indexers(porting)
     kinds = set()
-    for of_reader in indexers:
-        for indexer in of_reader.values():
+    for indexers in indexers_of_readers:
+        for indexer in indexers.values():
             kinds.add(type_of(indexer))
     if kinds != {"elmo_characters"}:
         return
-    for of_reader in indexers:
-        of_reader["words"] = {"type": "single_id"}
+    for indexers in indexers_of_readers:
+        indexers["words"] = {"type": "single_id"}
     for _, part in porting.objects("model"):
         if "token_embedders" in part:
             part["token_embedders"]["words"] = {"type": "empty"}

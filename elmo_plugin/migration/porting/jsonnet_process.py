@@ -10,20 +10,24 @@ import _jsonnet
 
 MOST_MEMORY = 10**9  # bytes
 MOST_CHARACTERS = 10**6  # of the JSON
-UNDEFINED = re.compile(r"undefined external variable: (\S+)", re.I)
+UNDEFINED = re.compile(r"undefined external variable: (?P<name>\S+)", re.IGNORECASE)
 
 
 def evaluate(
     name: str, text: str, variables: dict[str, str], trust: bool, any_value: str
 ) -> tuple[str, str]:
     """
-    Returns the JSON and no error, or no JSON and the error. Adds each variable that the
-    configuration needs, and that is missing, to `variables`, with any value.
+    Evaluates the configuration `text` of the file `name`. Returns its JSON and an empty error, or
+    empty JSON and the error. Adds each variable that the configuration uses, and that is not in
+    `variables`, to `variables`, with the value `any_value`.
     """
     folder = Path(name).parent.resolve()
 
     def read(base: str, path: str) -> tuple[str, bytes]:
-        """Reads an import of Jsonnet; without `trust`, from the folder of the configuration."""
+        """
+        Reads a file that the configuration imports. Without `trust`, the file must be in the folder
+        of the configuration.
+        """
         file = Path(base, path)
         if not trust and not file.resolve().is_relative_to(folder):
             raise RuntimeError(
@@ -31,7 +35,8 @@ def evaluate(
             )
         return str(file), file.read_bytes()
 
-    while True:  # once for each missing variable, as an error names only one
+    # An error names only one missing variable, so each one takes another attempt.
+    while True:
         try:
             found = _jsonnet.evaluate_snippet(name, text, ext_vars=variables, import_callback=read)
         except RuntimeError as mistake:
@@ -42,9 +47,9 @@ def evaluate(
                 return "", f"more than {MOST_CHARACTERS:,} characters"
             return found, ""
         undefined = UNDEFINED.search(error)
-        if undefined is None or undefined[1] in variables:
+        if undefined is None or undefined["name"] in variables:
             return "", error
-        variables[undefined[1]] = any_value
+        variables[undefined["name"]] = any_value
 
 
 resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))

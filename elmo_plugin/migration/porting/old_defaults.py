@@ -27,12 +27,15 @@ def _concerns(default: Config, place: str, part: Config) -> bool:
 
 
 def _write_default(porting: Porting, default: Config, place: str, part: Config) -> None:
-    """Writes an old default, unless the option, or another one that decides it, is there."""
+    """
+    Writes an old default. An option that has a value keeps it, and the option is not needed if the
+    part has another option that takes its place.
+    """
     *parents, option = default["key"].split(".")
     for parent in parents:
         part = part.setdefault(parent, {})
-    deciding_option = default.get("unless")
-    if option in part or deciding_option in part:
+    substitute = default.get("unless")
+    if option in part or substitute in part:
         return
     part[option] = default["old"]
     text = (
@@ -53,8 +56,7 @@ def _write_label_encoding(porting: Porting) -> None:
     if "label_encoding" in model or "calculate_span_f1" in model:
         return
     validation_metric = porting.get("trainer").get("validation_metric")
-    # A string, for any value that a file may have: porting checks it later.
-    if "f1-measure" not in str(validation_metric):
+    if not isinstance(validation_metric, str) or "f1-measure" not in validation_metric:
         return
     model["label_encoding"] = "BIO"
     model["constrain_crf_decoding"] = False

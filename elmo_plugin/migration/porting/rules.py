@@ -60,23 +60,31 @@ class Rule(NamedTuple):
 
 def port_config(config: Mapping[str, Any]) -> tuple[Config, list[Note]]:
     """
-    Returns the configuration for AllenNLP 2.10.1, and notes on each change and each part left to
-    do.
+    Returns the configuration for AllenNLP 2.10.1, and notes on each change and on each part that is
+    left to be changed by hand.
     """
     porting = Porting(config)
+    apply_rules(porting)
+    return porting.config, porting.notes
+
+
+def apply_rules(porting: Porting) -> None:
+    """Applies each rule. A rule that fails at an unexpected value changes nothing."""
     for rule in RULES:
-        before = deepcopy(porting.config)
+        config_before = deepcopy(porting.config)
+        notes_before = list(porting.notes)
         try:
             rule.apply(porting)
         except _UNEXPECTED_VALUE:
-            porting.config = before
+            porting.config = config_before
+            porting.notes = notes_before
             porting.note(rule.name, "not ported: unexpected value", "left")
-    return porting.config, porting.notes
 
 
 def note_on_first_old_key(config: Mapping[str, Any]) -> Note | None:
     """
-    Returns the note on the first key, in the order of the file, that AllenNLP 2.10.1 does not take.
+    Returns the note on the first top-level key of the file whose value, or part of it, AllenNLP
+    2.10.1 does not take.
     """
     _, notes = port_config(config)
     for key in config:
@@ -91,10 +99,10 @@ def _trainer_key_rules() -> list[Rule]:
     """Returns a rule for each key that the trainer no longer has."""
     rules = []
     for key, new in TRAINER_KEYS.items():
-        shown = "removed"
+        new_form = "removed"
         if new:
-            shown = f"`{new}`"
-        rules.append(Rule(f"`trainer.{key}`", shown, partial(port_trainer_key, key)))
+            new_form = f"`{new}`"
+        rules.append(Rule(f"`trainer.{key}`", new_form, partial(port_trainer_key, key)))
     return rules
 
 

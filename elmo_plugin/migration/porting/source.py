@@ -32,15 +32,16 @@ _ANY_VALUE = "1"  # may be read as text, and as a number in JSON
 
 def read_config(text: str, name: str, given: Mapping[str, str], trust: bool = False) -> Config:
     """
-    Evaluates a configuration. A variable of `given` has its value, another one a mark in its place.
-    `trust` lets it import files that are not in its folder.
+    Evaluates a configuration. External variables get the values in `given`. A variable without a
+    value there becomes a mark with its name, so that `to_json` can write the variable again.
+    `trust` lets the configuration import files that are not in its folder.
 
-    Raises `BiLmError`, beginning with `name`, if it cannot be evaluated, or computes with a
-    variable.
+    Raises `BiLmError`, beginning with `name`, if the configuration cannot be evaluated, or computes
+    with a variable that is not given.
     """
     try:
         config = parse_json(text, name)
-    except BiLmError:  # it is no JSON, so it must be Jsonnet
+    except BiLmError:  # it is not JSON, so it must be Jsonnet
         jsonnet = _Jsonnet(text, name, trust, end=time.monotonic() + _SECONDS)
         config = _evaluate_with_marks(jsonnet, given)
     return as_object(config, name)
@@ -60,7 +61,10 @@ class _Jsonnet(NamedTuple):
     end: float
 
     def evaluate(self, variables: dict[str, str]) -> Any:
-        """Evaluates it in a process, and adds each variable that it asks for to `variables`."""
+        """
+        Evaluates the configuration in a process. Adds each variable that it uses, and that is not
+        in `variables`, to `variables`, with the value `_ANY_VALUE`.
+        """
         task = [self.name, self.text, variables, self.trust, _ANY_VALUE]
         try:
             result = subprocess.run(
@@ -77,11 +81,12 @@ class _Jsonnet(NamedTuple):
             raise BiLmError(
                 f"{self.name}: Jsonnet ended, as it does beyond 1 GB of memory ({last_line:.200})"
             )
-        found, error, asked = json.loads(result.stdout)
+        config, error, all_variables = json.loads(result.stdout)
         if error:
-            raise BiLmError(f"{self.name}: {error}{_hint_at_tried_variables(asked, variables)}")
-        variables.update(asked)
-        return parse_json(found, self.name)
+            hint = _hint_at_tried_variables(all_variables, variables)
+            raise BiLmError(f"{self.name}: {error}{hint}")
+        variables.update(all_variables)
+        return parse_json(config, self.name)
 
 
 class _Marked(NamedTuple):
@@ -98,22 +103,22 @@ class _Marked(NamedTuple):
 def _evaluate_with_marks(jsonnet: _Jsonnet, given: Mapping[str, str]) -> Any:
     """
     Evaluates a configuration with a mark in the place of each variable that is not given. Raises
-    `BiLmError` if it computes with one: the mark would not say how.
+    `BiLmError` if it computes with such a variable, because the result would not contain the mark.
     """
     values = dict(given)
-    real = jsonnet.evaluate(values)  # adds any value for the variables that are not given
-    config = real
-    marks = dict(values)
+    config_of_values = jsonnet.evaluate(values)  # adds any value for the variables not given
+    config = config_of_values
+    values_or_marks = dict(values)
     computed_with = []
     for variable in values:
         if variable in given:
-            continue  # it keeps its value
-        marked = _find_mark(jsonnet, variable, marks, values, real)
+            continue
+        marked = _find_mark(jsonnet, variable, values_or_marks, values, config_of_values)
         if marked is None:
             computed_with.append(variable)
         else:
             config = marked.config
-            marks[variable] = marked.value
+            values_or_marks[variable] = marked.value
     if computed_with:
         raise BiLmError(
             f"{jsonnet.name}: it computes with the variable {', '.join(computed_with)}: pass "
@@ -125,35 +130,38 @@ def _evaluate_with_marks(jsonnet: _Jsonnet, given: Mapping[str, str]) -> Any:
 def _find_mark(
     jsonnet: _Jsonnet,
     variable: str,
-    marks: Mapping[str, str],
+    values_or_marks: Mapping[str, str],
     values: Mapping[str, str],
-    real: Any,
+    config_of_values: Any,
 ) -> _Marked | None:
     """
-    Tries the mark of a text for a variable, then the mark of a number. A mark is right if it shows
-    up in the configuration, and if this is `real` again with the values in the place of all marks.
+    Evaluates the configuration with a mark in the place of a variable, and marks or values in the
+    place of the others. Tries a mark for a variable that is a text, and then a mark for a number.
+
+    A mark is right if it is in the configuration, and if the configuration equals
+    `config_of_values` when the values replace all marks. Returns `None` if neither mark is right.
     """
     for kind in (TEXT_VARIABLE, NUMBER_VARIABLE):
         mark = f"{kind}{variable}{_END}"
         value = mark
         if kind == NUMBER_VARIABLE:
-            value = f'"{mark}"'  # std.parseJson takes the quotes away
+            value = f'"{mark}"'  # numbers are read by std.parseJson: it removes the quotes
         try:
-            config = jsonnet.evaluate({**marks, variable: value})
+            config = jsonnet.evaluate({**values_or_marks, variable: value})
         except BiLmError:
-            continue  # such as a mark of a text that std.parseJson cannot read
-        is_shown = mark in json.dumps(config, ensure_ascii=False)
-        if is_shown and with_values(config, values) == real:
+            continue  # the mark does not fit: std.parseJson cannot read the mark of a text
+        has_mark = mark in json.dumps(config, ensure_ascii=False)
+        if has_mark and with_values(config, values) == config_of_values:
             return _Marked(config, value)
     return None
 
 
-def _hint_at_tried_variables(asked: Mapping[str, str], known: Mapping[str, str]) -> str:
+def _hint_at_tried_variables(all_variables: Mapping[str, str], given: Mapping[str, str]) -> str:
     """
-    Returns the end of an error's message: the variables that were tried with any value, and how to
-    give them one.
+    Returns the end of an error's message. It names the variables that were not given, because the
+    value `_ANY_VALUE` may be the reason for the error, and the options that give them values.
     """
-    tried = [variable for variable in asked if variable not in known]
+    tried = [variable for variable in all_variables if variable not in given]
     if not tried:
         return ""
     return (
@@ -173,7 +181,8 @@ def how_to_give(variables: Iterable[str]) -> str:
 
 def with_values(config: Any, variables: Mapping[str, str]) -> Any:
     """
-    Returns the configuration with the values of the variables that exist; others keep their marks.
+    Returns the configuration with the values of variables in the place of their marks. A variable
+    that is not in `variables` keeps its mark.
     """
     if isinstance(config, dict):
         return {key: with_values(value, variables) for key, value in config.items()}
@@ -182,14 +191,17 @@ def with_values(config: Any, variables: Mapping[str, str]) -> Any:
     if not isinstance(config, str):
         return config
 
+    # A number becomes part of a text if the configuration joins them, as in "epoch" + number.
+    single_mark = VARIABLE.fullmatch(config)
+    if single_mark is not None and single_mark["kind"] == NUMBER_VARIABLE:
+        name = single_mark["name"]
+        if name in variables:
+            return parse_json(variables[name], f"the variable {name}")
+
     def value_of(mark: re.Match[str]) -> str:
         return variables.get(mark["name"], mark[0])
 
-    filled = VARIABLE.sub(value_of, config)
-    # The text is the mark alone: a number is without text around it.
-    if config.startswith(NUMBER_VARIABLE) and filled != config:
-        return parse_json(filled, f"the variable {config[1:-1]}")
-    return filled
+    return VARIABLE.sub(value_of, config)
 
 
 def variables_in(config: Config) -> list[str]:
@@ -205,17 +217,20 @@ def to_json(config: Config) -> str:
 
 
 def _with_functions(literal: re.Match[str]) -> str:
-    """Returns a text of JSON as an expression of Jsonnet, with calls in the place of marks."""
+    """
+    Replaces the marks in a JSON string by calls of `std.extVar`. Returns a Jsonnet expression, such
+    as `"data/" + std.extVar("NAME") + ".txt"`.
+    """
     text = literal[0]
     if not VARIABLE.search(text):
         return text
 
-    def call(mark: re.Match[str]) -> str:
-        function = _FUNCTIONS[mark["kind"]].format(mark["name"])
-        return f'" + {function} + "'
+    def join_call(mark: re.Match[str]) -> str:
+        call = _FUNCTIONS[mark["kind"]].format(mark["name"])
+        return f'" + {call} + "'
 
-    expression = VARIABLE.sub(call, text)
-    # A mark at an end of the text, or next to another mark, leaves an empty text there. It goes,
-    # because adding it would turn a number into a text.
+    expression = VARIABLE.sub(join_call, text)
+    # An empty string is left before a mark at the start, after a mark at the end, and between two
+    # marks. It is removed, because a number plus an empty string is a string in Jsonnet.
     expression = expression.removeprefix('"" + ').removesuffix(' + ""')
     return expression.replace(' + "" + ', " + ")

@@ -12,8 +12,8 @@ _SPLITTERS_WITHOUT_ENDS = ("just_spaces", "letters_digits")
 
 def port_tokenizers(porting: Porting) -> None:
     """
-    Replaces each tokenizer that has a word splitter by the splitter itself. A character tokenizer
-    is without one.
+    Replaces each tokenizer that has a word splitter by the splitter itself. Character tokenizers
+    have none, so they are left out.
     """
     for place, part in porting.objects():
         for key in list(part):
@@ -34,25 +34,39 @@ def _has_word_splitter(tokenizer: Any) -> bool:
 
 def _port_tokenizer(porting: Porting, place: str, old: Config) -> Config:
     """Returns the tokenizer that splits as the word splitter of an old one did."""
-    new = _as_object(old.get("word_splitter") or "spacy")  # the default of AllenNLP 0.x
-    ends = {name: old[name] for name in ("start_tokens", "end_tokens") if old.get(name)}
-    kind = new["type"]
-    if kind in TABLES["splitters"]:
-        porting.note(place, f"{kind!r} was removed: {TABLES['splitters'][kind]}", "left")
-        kind = "spacy"
-        new["type"] = kind
-    text = f"now {kind!r}"
-    loses_ends = bool(ends) and kind in _SPLITTERS_WITHOUT_ENDS
-    if kind in _SPLITTERS_OF_OLD_WORDS or loses_ends:
-        new = _as_old_words(new)
-        text = "now 'old_words', of elmo_plugin.plugin"
-    porting.note(place, text)
+    splitter = _as_object(old.get("word_splitter") or "spacy")  # the default of AllenNLP 0.x
+    start_and_end_tokens = {}
+    for name in ("start_tokens", "end_tokens"):
+        if old.get(name):
+            start_and_end_tokens[name] = old[name]
+    if splitter["type"] in TABLES["splitters"]:
+        removed = splitter["type"]
+        porting.note(place, f"{removed!r} was removed: {TABLES['splitters'][removed]}", "left")
+        splitter["type"] = "spacy"
+    if _needs_old_words(splitter["type"], bool(start_and_end_tokens)):
+        tokenizer = _as_old_words(splitter)
+        porting.note(place, "now 'old_words', of elmo_plugin.plugin")
+    else:
+        tokenizer = splitter
+        porting.note(place, f"now {splitter['type']!r}")
+    _note_removed_steps(porting, place, old)
+    return tokenizer | start_and_end_tokens
+
+
+def _needs_old_words(splitter_type: str, has_start_or_end_tokens: bool) -> bool:
+    """Returns whether AllenNLP 2 has no tokenizer that does the same as a word splitter."""
+    if splitter_type in _SPLITTERS_WITHOUT_ENDS:
+        return has_start_or_end_tokens
+    return splitter_type in _SPLITTERS_OF_OLD_WORDS
+
+
+def _note_removed_steps(porting: Porting, place: str, old: Config) -> None:
+    """Notes the filter and the stemmer that changed the words of a tokenizer after splitting."""
     for option in ("word_filter", "word_stemmer"):
         removed = type_of(old.get(option))
         if removed not in ("", "pass_through"):
             text = f"{removed!r} was removed: change the texts instead"
-            porting.note(f"{place}.{option}", text, "left")
-    return new | ends
+            porting.note(f"{place}.{option}", text, kind="left")
 
 
 def _as_object(splitter: Any) -> Config:

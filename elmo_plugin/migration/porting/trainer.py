@@ -9,7 +9,7 @@ from elmo_plugin.migration.porting.config import (
     Porting,
     merge,
     nested,
-    replace,
+    replace_by_items,
     type_of,
     without_type,
 )
@@ -30,17 +30,20 @@ def port_trainer_key(key: str, porting: Porting) -> None:
     """Replaces one key of the trainer or of its checkpointer."""
     trainer = porting.get("trainer")
     checkpointer = trainer.get("checkpointer")
-    new = TRAINER_KEYS[key]
+    new_key = TRAINER_KEYS[key]
     text = "removed"
-    if new:
-        text = f"now `{new}`"
+    if new_key:
+        text = f"now `{new_key}`"
     if isinstance(checkpointer, dict) and key in checkpointer:
         value = _new_value(key, checkpointer[key], porting)
-        replace(checkpointer, key, _new_items(new, value, in_checkpointer=True))
+        new_items = {}
+        if new_key:
+            new_items = {new_key.removeprefix("checkpointer."): value}
+        replace_by_items(checkpointer, key, new_items)
         porting.note(f"trainer.checkpointer.{key}", text)
     if key in trainer:
         value = _new_value(key, trainer[key], porting)
-        replace(trainer, key, _new_items(new, value, in_checkpointer=False))
+        replace_by_items(trainer, key, _new_items_of_trainer(new_key, value))
         porting.note(f"trainer.{key}", text)
 
 
@@ -69,41 +72,42 @@ def _maker_of_batches(porting: Porting) -> Config:
     return maker
 
 
-def _new_items(new: str, value: Any, in_checkpointer: bool) -> Config:
-    """
-    Returns the items that replace an old key, in the trainer or in its checkpointer: none if the
-    key was removed.
-    """
-    first, _, last = new.partition(".")
-    if not new:
+def _new_items_of_trainer(new_key: str, value: Any) -> Config:
+    """Returns the keys and values that replace an old key: none if the key was removed."""
+    if not new_key:
         return {}
-    if first == "tensorboard":
-        return {"callbacks": [{"type": "tensorboard", last: value}]}
-    if in_checkpointer:
-        return {last: value}
-    return nested(new, value)
+    if new_key.startswith("tensorboard."):
+        option = new_key.removeprefix("tensorboard.")
+        return {"callbacks": [{"type": "tensorboard", option: value}]}
+    return nested(new_key, value)
 
 
 def _new_value(key: str, value: Any, porting: Porting) -> Any:
-    """Returns the value of the key that replaces an old one."""
+    """Returns the value of the key that replaces an old one. Most keys keep their value."""
     if key == "num_serialized_models_to_keep" and isinstance(value, int) and value < 0:
-        return None  # all of them: a negative number meant this
+        # A negative number meant that all models are kept. That is `None` in AllenNLP 2.
+        return None
     if key == "gradient_accumulation_batch_size":
+        # It was the number of instances in an update. The new key is the number of batches.
         batch_size = int(_maker_of_batches(porting).get("batch_size", value))
         return max(1, ceil_div(int(value), batch_size))
     if TRAINER_KEYS[key] == "use_amp":
-        return value not in (None, False, "O0")  # the level "O0" of `opt_level` means float32
+        # `opt_level` was a level of apex: "O0" computes in float32, all others in mixed precision.
+        return value not in (None, False, "O0")
     return value
 
 
 def port_callbacks(porting: Porting) -> None:
-    """Joins the callbacks of 1.x; makes keys of the trainer of the callbacks of 0.9."""
+    """
+    Ports callbacks. AllenNLP 1.x had several lists of callbacks, and these are joined. In AllenNLP
+    0.9, some steps of the training were callbacks, and their options become options of the trainer.
+    """
     trainer = porting.get("trainer")
     for key in _CALLBACK_KEYS:
         if key in trainer:
             _join_callbacks(porting, trainer, key)
     callbacks = trainer.get("callbacks")
-    if not isinstance(callbacks, list):
+    if not isinstance(callbacks, list) or not callbacks:
         return
     kept = []
     for number, callback in enumerate(callbacks):
@@ -114,30 +118,33 @@ def port_callbacks(porting: Porting) -> None:
             porting.note(place, text)
         else:
             kept.append(_renamed_callback(porting, place, callback))
-    if not kept and callbacks:
-        del trainer["callbacks"]
-    elif kept != callbacks:
+    if kept:
         trainer["callbacks"] = kept
+    else:
+        del trainer["callbacks"]
 
 
 def _join_callbacks(porting: Porting, trainer: Config, key: str) -> None:
-    """Moves the callbacks at one of the old keys to `callbacks`."""
-    old = trainer[key] or ()
+    """Moves the callbacks at one of the old keys to `callbacks`. The old value may be `null`."""
     if key == "tensorboard_writer":
         writer = {"type": "tensorboard"}
-        writer.update(old)
-        replace(trainer, key, {"callbacks": [writer]})
-        porting.note(f"trainer.{key}", "now `tensorboard`")
+        if trainer[key]:
+            writer.update(trainer[key])
+        callbacks = [writer]
+        text = "now `tensorboard`"
     else:
-        replace(trainer, key, {"callbacks": list(old)})
-        porting.note(f"trainer.{key}", "now `callbacks`")
+        callbacks = list(trainer[key] or [])
+        text = "now `callbacks`"
+    replace_by_items(trainer, key, {"callbacks": callbacks})
+    porting.note(f"trainer.{key}", text)
 
 
 def _trainer_options(callback: Any) -> Config:
     """Returns the keys of the trainer that replace a callback of AllenNLP 0.9."""
     options = _options_of(callback)
+    # The callback of the moving average has an option `moving_average`, an object, or the options
+    # of that object itself. The trainer only takes the object.
     is_average = type_of(callback).endswith("moving_average")
-    # The options may be in the callback itself, without an object around them.
     if is_average and "moving_average" not in options:
         return {"moving_average": options}
     return options
@@ -151,11 +158,12 @@ def _renamed_callback(porting: Porting, place: str, callback: Any) -> Any:
         callback = {"type": _CALLBACKS[kind], **options}
         porting.note(place, f"{kind!r} is now {_CALLBACKS[kind]!r}")
     if type_of(callback) == "tensorboard":
-        for old, value in options.items():
-            # Such as `tensorboard.summary_interval`.
-            _, _, new = TRAINER_KEYS.get(old, "").partition(".")
-            if new:
-                replace(callback, old, {new: value})
+        for option, value in options.items():
+            # The table of the trainer's keys has the options of TensorBoard, because they were
+            # keys of the trainer in early versions.
+            _, _, new_option = TRAINER_KEYS.get(option, "").partition(".")
+            if new_option:
+                replace_by_items(callback, option, {new_option: value})
     return callback
 
 

@@ -10,7 +10,7 @@ from elmo_plugin.migration.allennlp_api.names import (
     parameter_names,
     published_options,
     to_allennlp,
-    with_names_of_ours,
+    with_parameter_names,
 )
 from tests.bilm.manylangs.model_folder import write_model
 from tests.migration.allennlp_api.conftest import write_bilm
@@ -65,12 +65,19 @@ def test_the_names_of_all_bilms_in_a_model_are_added() -> None:
     bilm = loud_bilm()
     converted = to_allennlp(bilm.state_dict(), bilm.options)
     state = {f"{path}.{name}": weight for path in ("a", "b") for name, weight in converted.items()}
-    extended = with_names_of_ours({**state, "other": torch.ones(1)})
+    extended = with_parameter_names({**state, "other": torch.ones(1)})
     assert state.keys() | {"other"} < extended.keys()
     for name, shown in parameter_names(bilm.options).items():
         torch.testing.assert_close(
             extended[f"b.{shown}"], bilm.state_dict()[name], atol=1e-6, rtol=0
         )
+
+
+def test_a_character_encoder_without_lstms_is_left_as_it_is() -> None:
+    bilm = loud_bilm()
+    converted = to_allennlp(bilm.state_dict(), bilm.options)
+    state = {name: weight for name, weight in converted.items() if "_elmo_lstm" not in name}
+    assert with_parameter_names(state).keys() == state.keys()
 
 
 def test_a_bilm_that_does_not_read_bytes_is_refused(tmp_path: Any) -> None:

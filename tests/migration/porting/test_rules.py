@@ -81,6 +81,12 @@ def test_removed_options_are_reported(old: Config, text: str) -> None:
     assert [str(note) for note in port_config(old)[1] if str(note).startswith(text)]
 
 
+def test_sorting_keys_of_an_iterator_without_counterpart_are_listed_as_to_be_done() -> None:
+    iterator = {"type": "homogeneous_batch", "sorting_keys": [["tokens", "num_tokens"]]}
+    _, notes = port_config({"iterator": iterator})
+    assert "to be done: iterator.sorting_keys: removed" in [str(note) for note in notes]
+
+
 @pytest.mark.parametrize(("kind", "text"), [("homogeneous_batch", "'homogeneous_batch' was "
 "removed; batches"),
     ("ie_batch", "'ie_batch' is not AllenNLP's: write it as a `BatchSampler`; batches")])
@@ -277,6 +283,16 @@ def test_values_of_unexpected_form_are_ported_or_named(config: Config) -> None:
     new, notes = port_config(config)
     assert config == before
     assert new == config or notes
+
+
+def test_a_rule_that_fails_leaves_no_note_of_a_change() -> None:
+    without_second_size = {"type": "bilinear", "tensor_1_dim": 2}
+    attention = {"type": "legacy", "similarity_function": without_second_size}
+    config, notes = port_config({"model": {"matrix_attention": attention}})
+    assert config["model"]["matrix_attention"] == attention
+    assert [str(note) for note in notes] == [
+        "to be done: legacy attention, sizes of bilinear: not ported: unexpected value"
+    ]
 
 
 def test_the_page_shows_the_table_of_rules() -> None:

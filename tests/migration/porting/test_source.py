@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.migration.porting import source
-from elmo_plugin.migration.porting.source import read_config, to_json
+from elmo_plugin.migration.porting.source import read_config, to_json, with_values
 
 
 def read(text: str, **given: str) -> dict[str, Any]:
@@ -107,6 +107,20 @@ def test_evaluation_is_limited_in_time_and_memory(text: str, message: str, monke
         monkeypatch.setattr(source, "_SECONDS", 1)
     with pytest.raises(BiLmError, match=f"^old.jsonnet: .*{message}"):
         read(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'std.parseJson(std.extVar("N")) + " epochs"',
+        '"epoch " + std.parseJson(std.extVar("N"))',
+        '"epoch " + std.parseJson(std.extVar("N")) + " of " + std.parseJson(std.extVar("M"))',
+    ],
+)
+def test_a_number_that_is_joined_to_a_text_stays_a_variable(text: str) -> None:
+    config = read(f'{{"a": {text}}}')
+    assert to_json(config) == f'{{\n  "a": {text}\n}}\n'
+    assert with_values(config, {"N": "7", "M": "8"}) == read(to_json(config), N="7", M="8")
 
 
 @pytest.mark.parametrize(
