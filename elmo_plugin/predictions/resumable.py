@@ -82,7 +82,7 @@ class PredictorSettings:
 
 class Chunk(NamedTuple):
     """
-    Consecutive inputs of a file, whose predictions are written together.
+    Consecutive inputs of a file. Their predictions are written together.
 
     file_name: the name of the file with the predictions. It begins with the chunk's number. It also
         contains a digest of the inputs, because after they change, the old file must not be used.
@@ -120,7 +120,7 @@ def write_resumable(
     `settings.load()`; if there are several workers, each loads its own.
 
     Predictions that a stopped run has left are used if the model, the settings and the texts are
-    still the same. Otherwise a warning says what has changed.
+    still the same. Otherwise a warning names the changes.
 
     Raises `BiLmError` if an input cannot be used, or another process writes the same output, and
     `ChildProcessError` if a worker was killed.
@@ -155,7 +155,7 @@ def _divide(inputs: Iterable[Input], size: int) -> Iterator[Chunk]:
 def _prepare_folder(folder: Path, description: dict[str, Any]) -> None:
     """
     Keeps the chunks that a stopped run has left in the folder if that run had the same description.
-    Otherwise removes them, warns of what has changed, and writes the new description.
+    Otherwise removes them, warns of the changes, and writes the new description.
     """
     file = folder / DESCRIPTION
     if file.exists():
