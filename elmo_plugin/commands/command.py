@@ -49,7 +49,7 @@ class Command:
 
     @property
     def _paragraphs(self) -> list[str]:
-        """The paragraphs of the module's docstring. The first describes, the others are examples."""
+        """The paragraphs of the module's docstring: the description, and usually examples."""
         docstring = self.module.__doc__ or ""  # there is none under `python -OO`
         return docstring.split("\n\n")
 

@@ -137,14 +137,12 @@ def _run(arguments: Sequence[str], stop: Stop, has_own_process: bool) -> None:
             gc.freeze()
         with stop:
             command.execute(args)
-        if stop.number:  # a destructor has swallowed the exception
-            show(file=sys.stderr)
-            fail(
-                f"elmo {command.name}: all was written before it could be stopped",
-                128 + stop.number,
-            )
     except BaseException as error:
         _fail_with(command, error, stop.number, command.how_to_resume(args))
+    if stop.number:
+        # The signal came in a destructor, where Python does not pass exceptions on.
+        show(file=sys.stderr)
+        fail(f"elmo {command.name}: all was written before it could be stopped", 128 + stop.number)
 
 
 def _fail_with(command: "Command", error: BaseException, signal_number: int, hint: str) -> NoReturn:
