@@ -1,12 +1,11 @@
 """The inputs of predictors in tables: a text in each row, or a word in each row."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.task_cards import TaskCard
 from elmo_plugin.importers import TEXT_NAMES, ImportOptions, Report, read_table, read_untagged
-from elmo_plugin.importers.tables import Row
 from elmo_plugin.predictions.inputs import Input, input_of_item, input_of_texts
 
 logger = get_logger(__name__)
@@ -27,28 +26,16 @@ def inputs_of_table(file: str, task: TaskCard) -> Iterator[Input]:
     has_header = bool(columns)
     if has_header:
         rows = rows[1:]
-    elif table.width == len(task.texts):
-        columns = list(range(table.width))
     else:
-        names = " and ".join(task.text_names)
-        listed = ", ".join(repr(field) for field in rows[0].fields)
-        raise BiLmError(f"{file}, line 1: expected a header that names {names}, got {listed:.200}")
+        columns = _unnamed_columns(file, rows[0].fields, task)
     if not rows:
         raise BiLmError(f"{file}: expected a text, got only a header")
     for line in report.lines(examples="rows"):
         logger.info("%s", line)
-    yield from _inputs_of_rows(file, rows, columns, task)
-
-
-def _inputs_of_rows(
-    file: str, rows: Iterable[Row], columns: Sequence[int], task: TaskCard
-) -> Iterator[Input]:
-    """Yields the texts in these columns of each row. Leaves out rows in which a text is blank."""
     for row in rows:
         place = f"{file}, {row.place}"
         texts = [row.fields[column] for column in columns]
-        has_blank_text = not all(texts)
-        if has_blank_text:
+        if "" in texts:
             logger.warning("%s: left out, as a text is blank", place)
             continue
         yield Input(place, input_of_texts(task, texts, place), row.line)
@@ -70,6 +57,18 @@ def _named_columns(header: Sequence[str], task: TaskCard) -> list[int]:
     return []
 
 
+def _unnamed_columns(file: str, first_row: Sequence[str], task: TaskCard) -> list[int]:
+    """
+    Returns the numbers of the columns with the task's texts if the table has no header. Raises
+    `BiLmError`, naming the file, if the table does not have one column for each text.
+    """
+    if len(first_row) == len(task.texts):
+        return list(range(len(first_row)))
+    names = " and ".join(task.text_names)
+    listed = ", ".join(repr(field) for field in first_row)
+    raise BiLmError(f"{file}, line 1: expected a header that names {names}, got {listed:.200}")
+
+
 def inputs_of_columns(file: str, task: TaskCard) -> Iterator[Input]:
     """
     Yields the words of each sentence in a file with a word in each row, such as CoNLL-U, with or
@@ -81,6 +80,6 @@ def inputs_of_columns(file: str, task: TaskCard) -> Iterator[Input]:
     for sentence in read_untagged(file, report):
         place = f"{file}, line {sentence.line}"
         yield Input(place, input_of_item(task, sentence.words, place), sentence.line)
-    # A warning, because the column of the words was chosen by what its fields look like.
+    # A warning, because the column of the words was guessed from its fields.
     for line in report.lines(examples="rows"):
         logger.warning("%s", line)
