@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from elmo_plugin import __version__
 from elmo_plugin.commands.import_ import add_import_options
-from elmo_plugin.commands.options import InputPath, add_shared
+from elmo_plugin.commands.options import InputPath, add_shared, is_column_number
 from elmo_plugin.commands.suggestions import task_name
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
@@ -398,7 +398,7 @@ def _number_of_column(args: argparse.Namespace) -> int | None:
     """
     if not args.column:
         return None
-    if len(args.column) > 1 or not args.column[0].lstrip("-").isdecimal():
+    if len(args.column) > 1 or not is_column_number(args.column[0]):
         raise BiLmError(f"--column: expected its number, from 0, got {' '.join(args.column)}")
     return int(args.column[0])
 

@@ -210,6 +210,14 @@ def test_a_text_given_in_place_of_a_file_is_recognized(
     assert status == 2 and message in err and err.count("\n") == 1
 
 
+def test_a_sentence_in_place_of_a_text_gets_no_hint_at_another_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    status, _, err = ended(capsys, "perplexity", "tiny", "A text.")
+    hint = "name a file of text, or - and pipe the text"
+    assert status == 2 and err == f"elmo perplexity: text not found: A text.; {hint}\n"
+
+
 def test_names_of_bilms_are_known_without_torch() -> None:
     assert set(BILM_NAMES) == set(MODELS)
 
