@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 from glob import iglob
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -132,7 +133,7 @@ def positive_int(text: str) -> int:
 
 def is_column_number(text: str) -> bool:
     """Returns whether a column is given by its number, not by its name; -1 is the last column."""
-    return text.lstrip("-").isdecimal()
+    return re.fullmatch(r"-?\d+", text) is not None
 
 
 def seeds(text: str) -> list[int]:
