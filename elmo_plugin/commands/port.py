@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add_shared
 from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
@@ -183,7 +183,7 @@ def _make_and_run(config: dict[str, Any]) -> None:
     from allennlp.common import Params
     from allennlp.data import DatasetReader
 
-    for file, key in _data_files(config).items():
+    for file, key in _data_files(config):
         with _errors_of_dry_run(f"{file}, read by {key} ({_plain_options(config[key])}): "):
             # Popped from other parameters, because errors then name the key.
             params = Params({key: deepcopy(config[key])}).pop(key)
@@ -253,8 +253,15 @@ def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {message}"
 
 
-def _data_files(config: dict[str, Any]) -> dict[str, str]:
-    """Returns the files of data, each with the key of the reader that reads it."""
+class _DataFile(NamedTuple):
+    """A file of data, and the key in the configuration of the reader that reads it."""
+
+    path: str
+    reader_key: str
+
+
+def _data_files(config: dict[str, Any]) -> list[_DataFile]:
+    """Returns the files of data. A file is listed twice if two different readers read it."""
     validation_reader = "dataset_reader"
     if config.get("validation_dataset_reader"):
         validation_reader = "validation_dataset_reader"
@@ -263,10 +270,12 @@ def _data_files(config: dict[str, Any]) -> dict[str, str]:
         "validation_data_path": validation_reader,
         "test_data_path": validation_reader,
     }
-    files = {}
-    for path, reader in reader_of_path.items():
-        if isinstance(config.get(path), str):
-            files[config[path]] = reader
+    files: list[_DataFile] = []
+    for path_key, reader_key in reader_of_path.items():
+        if isinstance(config.get(path_key), str):
+            file = _DataFile(config[path_key], reader_key)
+            if file not in files:
+                files.append(file)
     return files
 
 
