@@ -94,7 +94,7 @@ class Command:
         Raises `BiLmError` if an input or a GPU is missing, an output cannot be written, or
         arguments do not go together.
         """
-        # These also have numbers and flags, but only those that are an `InputPath` are checked.
+        # All other values, also numbers and flags: any text among them may name a file.
         inputs = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
         outputs = list(self.outputs(args))
         check_outputs(outputs, inputs)
@@ -109,8 +109,8 @@ class Command:
 
     def import_packages(self) -> None:
         """
-        Imports torch or AllenNLP if the command needs it. This takes seconds, so `elmo` does it
-        before the work begins: until then, Ctrl-C may end the process at once.
+        Imports torch or AllenNLP if the command needs it. `elmo` does this before the work begins,
+        because it takes seconds: until then, Ctrl-C can end the process at once.
         """
         with without_garbage_collection():
             if self._needs == "allennlp":

@@ -53,7 +53,7 @@ class Stop:
         if not is_forked_worker:
             if self._is_in_block:
                 self.number = number
-                raise KeyboardInterrupt
+                raise KeyboardInterrupt  # so that the command can clean up
             command_line = ["elmo", *sys.argv[1:2]]  # only the command's name, if there is one
             message = f"\n{' '.join(command_line)}: stopped\n"
             # Not `print`, because the signal may have come while something else is printed.
@@ -82,8 +82,8 @@ class QuickEnd:
 
     def install(self) -> None:
         """
-        Makes the process end in `_end_at_once`. atexit calls the function that was registered last
-        first. So this must be called before libraries are imported: then their functions still run.
+        Makes the process end in `_end_at_once`. This must be called before libraries are imported:
+        atexit runs the last function that was registered first, so their functions still run.
         """
         atexit.register(self._end_at_once)
 
@@ -153,7 +153,7 @@ def _fail_with(command: "Command", error: BaseException, signal_number: int, hin
     from elmo_plugin.commands.parser import fail
     from elmo_plugin.common.errors import TOO_LITTLE_MEMORY, is_lack_of_memory
 
-    # Some libraries replace the `KeyboardInterrupt` with another error, but not the signal.
+    # Not only by the error, because some libraries replace the `KeyboardInterrupt` with another.
     if signal_number:
         _fail_as_stopped(command, signal_number, hint)
     if isinstance(error, KeyboardInterrupt):

@@ -47,8 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trust",
         action="store_true",
-        help="let Jsonnet import files that are not in the folder of OLD, and --dry-run make "
-        "whatever OLD names; for an archive, as in other commands",
+        help="let Jsonnet import files that are not in the folder of OLD, and let --dry-run make "
+        "any class that OLD names; for an archive, this option is the same as in other commands",
     )
     parser.add_argument(
         "--dry-run",

@@ -39,9 +39,8 @@ if TYPE_CHECKING:
 
 _VERSION = 2  # of the files of chunks, and of how their predictions are computed
 _CHUNK_INPUTS = 256  # about how many inputs a chunk has: whole batches
-_CHUNKS = (
-    "[0-9]" * 8 + "_" + "[0-9a-f]" * 32 + ".jsonl.gz"
-)  # the names that `Chunk.from_inputs` gives
+# The pattern of the file names that `Chunk.from_inputs` gives.
+_CHUNKS = "[0-9]" * 8 + "_" + "[0-9a-f]" * 32 + ".jsonl.gz"
 
 logger = get_logger(__name__)
 
@@ -239,9 +238,11 @@ def _predict_chunks(
     num_workers: int,
 ) -> Iterator[tuple[Chunk, bool]]:
     """
-    Writes the predictions for each chunk that is not in the folder yet. One worker is this process
-    with `predictor`; several are new processes, and each loads its own predictor. Yields all chunks
-    in order, each with whether its predictions are new.
+    Writes the predictions for each chunk that is not in the folder yet. Yields all chunks in order,
+    each with true if its predictions are new.
+
+    If there is one worker, it is this process, and uses `predictor`. Otherwise the workers are new
+    processes, and each loads its own predictor.
     """
     if num_workers == 1:
         for chunk in chunks:
