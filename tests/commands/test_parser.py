@@ -334,7 +334,7 @@ def test_a_missing_gpu_is_found_before_anything_is_imported(
         if "--device" in make_parser(COMMANDS[name])._option_string_actions
     } == {*("predict", "embed", "neighbors", "perplexity", "probe", "senses")}
     monkeypatch.delattr("elmo_plugin.archives.import_all_plugins")
-    monkeypatch.delattr(Command, "load")
+    monkeypatch.delattr(Command, "import_packages")
     status, _, err = ended(capsys, *arguments, "--device", device)
     assert status == 2 and device in err and err.count("\n") == 1
 
