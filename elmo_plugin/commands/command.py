@@ -16,19 +16,24 @@ from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, OutputPath,
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import check_outputs, write_json
 from elmo_plugin.common.logs import show_log
+from elmo_plugin.common.process import get_device, without_garbage_collection
 
 
 class Command:
     """
-    A file of this folder. Its docstring is the help; `add_arguments` adds its arguments to a parser
-    of argparse, and `run` does the work with the parsed ones. `run` returns the content for
-    `--json`, and raises `BiLmError` for a mistake of the user. It imports torch and AllenNLP
-    itself, because `--help` and errors in the arguments must not wait for them.
+    A command. Each command is a module in the folder of this file.
 
-    The file may also have `NEEDS`, either "torch" or "allennlp", and three functions of the
-    arguments: `outputs` returns the files to write, if they are not the arguments of the type
-    `OutputPath`; `check_arguments` raises `BiLmError` for arguments that do not go together; and
-    `resume_path` returns the file or folder from which the same command resumes, or `None`.
+    The docstring of the module is the help. Its function `add_arguments` adds the arguments to a
+    parser of argparse. Its function `run` gets the parsed arguments, does the work, and returns the
+    content for `--json`. It raises `BiLmError` for a mistake of the user. `run` must import torch
+    and AllenNLP itself, because `--help` and errors in the arguments must not wait for them.
+
+    A module may also have:
+
+    NEEDS: "torch" or "allennlp", if the command cannot run without it
+    outputs(args): returns the files to write; by default, all arguments of the type `OutputPath`
+    check_arguments(args): raises `BiLmError` for arguments that do not go together
+    resume_path(args): returns the file or folder from which the same command resumes, or `None`
     """
 
     def __init__(self, name: str) -> None:
@@ -36,29 +41,29 @@ class Command:
 
     @cached_property
     def module(self) -> Any:
-        """The module of the file. The first access imports it."""
-        file = self.name
-        if iskeyword(file):
-            file = f"{file}_"  # such as `import_`
-        return import_module(f"elmo_plugin.commands.{file}")
+        """The module of the command. The first access imports it."""
+        module_name = self.name
+        if iskeyword(module_name):
+            module_name = f"{module_name}_"  # `import` is a keyword, so its module is `import_`
+        return import_module(f"elmo_plugin.commands.{module_name}")
 
     @property
-    def _docstring(self) -> list[str]:
-        """The paragraphs of the file's docstring: the description, and usually examples."""
+    def _paragraphs(self) -> list[str]:
+        """The paragraphs of the module's docstring: the description, and usually examples."""
         docstring = self.module.__doc__ or ""  # there is none under `python -OO`
         return docstring.split("\n\n")
 
     @property
     def description(self) -> str:
         """The docstring without examples. Its first sentence is in the list of commands."""
-        description = self._docstring[0]
+        description = self._paragraphs[0]
         return " ".join(description.split())
 
     @property
     def examples(self) -> list[str]:
-        """The lines of the docstring that show how the command is typed."""
+        """The command lines in the docstring, such as `elmo demo --port 0`."""
         lines = []
-        for paragraph in self._docstring[1:]:
+        for paragraph in self._paragraphs[1:]:
             lines += [line.strip() for line in paragraph.strip().splitlines()]
         return lines
 
@@ -71,7 +76,12 @@ class Command:
     @property
     def needs_allennlp(self) -> bool:
         """Whether the command cannot run without AllenNLP."""
-        return getattr(self.module, "NEEDS", "") == "allennlp"
+        return self._needs == "allennlp"
+
+    @property
+    def _needs(self) -> str:
+        """The package without which the command cannot run, or an empty string."""
+        return getattr(self.module, "NEEDS", "")
 
     def outputs(self, args: argparse.Namespace) -> Sequence[str | Path]:
         """Returns the files that the command writes."""
@@ -84,6 +94,7 @@ class Command:
         Raises `BiLmError` if an input or a GPU is missing, an output cannot be written, or
         arguments do not go together.
         """
+        # All other values, also numbers and flags: any text among them may name a file.
         inputs = [value for value in vars(args).values() if not isinstance(value, OutputPath)]
         outputs = list(self.outputs(args))
         check_outputs(outputs, inputs)
@@ -96,37 +107,34 @@ class Command:
             self.module.check_arguments(args)
         _check_devices(args)
 
-    def load(self) -> None:
+    def import_packages(self) -> None:
         """
-        Imports torch or AllenNLP, if the command needs one. This takes seconds, in which Ctrl-C
-        ends the process at once, because no work has begun.
+        Imports torch or AllenNLP if the command needs it. `elmo` does this before the work begins,
+        because it takes seconds: until then, Ctrl-C can end the process at once.
         """
-        # Here, because --help can do without it.
-        from elmo_plugin.common.process import without_garbage_collection
-
         with without_garbage_collection():
-            if self.needs_allennlp:
+            if self._needs == "allennlp":
                 from elmo_plugin.archives import import_all_plugins
 
                 import_all_plugins(subject="this command")
-            elif hasattr(self.module, "NEEDS"):
+            elif self._needs == "torch":
                 import_module("elmo_plugin.bilm")
 
     def execute(self, args: argparse.Namespace) -> None:
         """
-        Runs the command and writes `--json`. If a result goes to standard output, everything else
-        is printed to standard error.
+        Runs the command, and writes the file of `--json`. If a result goes to standard output,
+        everything else is printed to standard error.
         """
         printing: AbstractContextManager[object] = nullcontext()
         if STANDARD_OUTPUT in self.outputs(args):
             printing = redirect_stdout(sys.stderr)
-        with _loudness(args), printing:
+        with _log_level(args), printing:
             content = self.module.run(args)
         if content is not None and args.json:
             write_json(args.json, content)
 
     def how_to_resume(self, args: argparse.Namespace) -> str:
-        """Returns a hint at the part of a stopped run that is kept, or an empty string."""
+        """Returns a hint that names the finished part of a stopped run, or an empty string."""
         if not hasattr(self.module, "resume_path"):
             return ""
         path = self.module.resume_path(args)
@@ -146,7 +154,7 @@ COMMANDS = {name: Command(name) for name in chain.from_iterable(GROUPS.values())
 
 
 def _single_values(values: Iterable[object]) -> Iterator[object]:
-    """Yields the values of arguments, and each value of those that have several."""
+    """Yields the values of arguments. If an argument has several values, yields each of them."""
     for value in values:
         if isinstance(value, list):
             yield from value
@@ -160,22 +168,20 @@ def _check_devices(args: argparse.Namespace) -> None:
         return  # the machines of a cluster have GPUs of their own
     # Most commands take one device, `elmo embed` several.
     for device in _single_values([getattr(args, "device", "cpu")]):
-        if device != "cpu":
-            from elmo_plugin.common.process import get_device  # here, because it imports torch
-
-            get_device(str(device))  # raises for a GPU that is not there
+        if device != "cpu":  # so that commands on the CPU do not import torch here
+            get_device(str(device))  # raises an error if this GPU does not exist
 
 
 @contextmanager
-def _loudness(args: argparse.Namespace) -> Iterator[None]:
-    """Logs as much as `--quiet` or `--verbose` says, within the block."""
+def _log_level(args: argparse.Namespace) -> Iterator[None]:
+    """Shows the log within the block: as much of it as `--quiet` and `--verbose` say."""
     logger = logging.getLogger("elmo_plugin")
     level = logger.level
     if args.quiet:
         logger.setLevel(logging.ERROR)
     elif args.verbose:
         logger.setLevel(logging.INFO)
-    show_log(args.verbose)
+    show_log(verbose=args.verbose)
     try:
         yield
     finally:

@@ -26,10 +26,10 @@ OPTIONAL = {
 
 
 class Remedy(NamedTuple):
-    """Packages that are missing, and the lines that install them."""
+    """The packages that some commands or options miss, and the command lines to install them."""
 
-    packages: Sequence[str]
-    lines: Sequence[str]
+    missing: Sequence[str]
+    command_lines: Sequence[str]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,55 +42,68 @@ def run(args: argparse.Namespace) -> None:
 
     show(f"Python {platform.python_version()}, {platform.platform()}")
     for package in ("elmo_plugin", "torch", "numpy", "allennlp"):
-        show(f"{package} {installed(package) or 'missing'}")
-    missing_for_allennlp = missing("allennlp")
-    # The extra "allennlp" is without AllenNLP itself, which requires older versions of packages.
-    if not installed("allennlp"):
-        missing_for_allennlp.append("allennlp")
-    commands_of_allennlp = [command.name for command in COMMANDS.values() if command.needs_allennlp]
-    commands_of_allennlp.append("new --data")  # without this option, `new` needs no AllenNLP
+        show(f"{package} {installed_version(package) or 'missing'}")
+    allennlp_commands = [command.name for command in COMMANDS.values() if command.needs_allennlp]
+    allennlp_commands.append("new --data")  # without this option, `new` needs no AllenNLP
     remedies = {
-        "every command": Remedy(missing(extra=""), ["pip install elmo_plugin"]),
-        " ".join(commands_of_allennlp): Remedy(missing_for_allennlp, INSTALL_ALLENNLP),
-        "demo": Remedy(missing("demo"), ["pip install 'elmo_plugin[demo]'"]),
+        "every command": Remedy(missing_packages(extra=""), ["pip install elmo_plugin"]),
+        " ".join(allennlp_commands): Remedy(_missing_for_allennlp(), INSTALL_ALLENNLP),
+        "demo": _remedy_of_extra("demo"),
     }
-    for about, remedy in remedies.items():
-        _show_remedy(about, remedy)
-    for extra, about in OPTIONAL.items():
-        _show_remedy(about, Remedy(missing(extra), [f"pip install 'elmo_plugin[{extra}]'"]))
-    if any(remedy.packages for remedy in remedies.values()):
+    for subject, remedy in remedies.items():
+        _show_remedy(subject, remedy)
+    for extra, subject in OPTIONAL.items():
+        _show_remedy(subject, _remedy_of_extra(extra))
+    # The extras in `OPTIONAL` do not count, because each command can run without them.
+    if any(remedy.missing for remedy in remedies.values()):
         sys.exit(1)
     show()
     show("every command can run")
 
 
-def _show_remedy(about: str, remedy: Remedy) -> None:
-    """Prints the packages that are missing for some commands or options, and their installation."""
-    if not remedy.packages:
+def _missing_for_allennlp() -> list[str]:
+    """Returns the missing packages for the commands that need AllenNLP."""
+    packages = missing_packages("allennlp")
+    # AllenNLP itself is not in the extra: some packages that it asks for have no build for this
+    # version of Python. So the second line of `INSTALL_ALLENNLP` installs it without them.
+    if not installed_version("allennlp"):
+        packages.append("allennlp")
+    return packages
+
+
+def _remedy_of_extra(extra: str) -> Remedy:
+    """Returns the missing packages of an extra, and the command line to install them."""
+    return Remedy(missing_packages(extra), [f"pip install 'elmo_plugin[{extra}]'"])
+
+
+def _show_remedy(subject: str, remedy: Remedy) -> None:
+    """Prints how to install the packages that the subject, such as "demo", misses, if any."""
+    if not remedy.missing:
         return
     show()
-    show(f"{about}: missing {', '.join(remedy.packages)}")
-    for line in remedy.lines:
+    show(f"{subject}: missing {', '.join(remedy.missing)}")
+    for line in remedy.command_lines:
         show(f"    {line}")
 
 
-def installed(package: str) -> str:
-    """Returns the version of a package, without importing it, or an empty string."""
+def installed_version(package: str) -> str:
+    """Returns the version of a package, without importing it, or "" if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:
         return ""
 
 
-def missing(extra: str) -> list[str]:
-    """Returns the packages of `required` that are not installed."""
-    return [name for name in required(extra) if not installed(name)]
+def missing_packages(extra: str) -> list[str]:
+    """Returns the packages of `required_packages` that are not installed."""
+    return [name for name in required_packages(extra) if not installed_version(name)]
 
 
-def required(extra: str) -> list[str]:
+def required_packages(extra: str) -> list[str]:
     """
-    Returns the packages that an extra needs with this version of Python. For an empty name, these
-    are packages that `elmo_plugin` always needs. Raises `BiLmError` if it is not installed.
+    Returns the packages that an extra of `elmo_plugin` needs with this version of Python. If
+    `extra` is empty, returns the packages that are always needed. Raises `BiLmError` if
+    `elmo_plugin` itself is not installed.
     """
     try:
         lines = requires("elmo_plugin") or []
@@ -101,15 +114,23 @@ def required(extra: str) -> list[str]:
         ) from None
     names = []
     for line in lines:
+        # Such as `tomli>=2; python_version < '3.11' and extra == 'dev'`.
         requirement, _, marker = line.partition(";")
-        in_marker = re.search("extra == ['\"](.*)['\"]", marker)
-        extra_of_requirement = ""  # always needed
-        if in_marker is not None:
-            extra_of_requirement = in_marker[1]
-        if extra_of_requirement == extra and not _is_for_older_python(marker):
-            name, *_ = re.split(r"[^\w.-]", requirement)  # without the versions
+        if _extra_in(marker) != extra or _is_for_older_python(marker):
+            continue
+        name_and_versions = re.split(r"[^\w.-]", requirement)
+        name = name_and_versions[0]
+        if name not in names:  # a package may have a line for each of several versions of Python
             names.append(name)
-    return list(dict.fromkeys(names))
+    return names
+
+
+def _extra_in(marker: str) -> str:
+    """Returns the extra in the marker of a requirement, or "" if the package is always needed."""
+    found = re.search("extra == ['\"](.*)['\"]", marker)
+    if found is None:
+        return ""
+    return found[1]
 
 
 def _is_for_older_python(marker: str) -> bool:

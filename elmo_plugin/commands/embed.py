@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elmo_plugin.commands.options import (
+    BILM_NAMES,
     OutputPath,
     TextPattern,
     add_shared,
     cluster_address,
+    is_column_number,
     output_paths,
     positive_int,
 )
@@ -41,11 +43,22 @@ LAYERS = {
 GZIP_LEVEL = 4
 
 
+class TextToEmbed(TextPattern):
+    """The TEXT of `elmo embed`, with hints for what people type in its place."""
+
+    def _hint_if_missing(self) -> str:
+        if self in BILM_NAMES:  # in other commands, the biLM is the first argument
+            return f"; {self} is a biLM: elmo embed TEXT OUTPUT --bilm {self}"
+        if self.looks_like_sentence:
+            return "; name a file of text, or - and pipe the text: echo TEXT | elmo embed - OUTPUT"
+        return ""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "text",
         metavar="TEXT",
-        type=TextPattern,
+        type=TextToEmbed,
         help="one sentence per line, or proteins in .fasta, .fa or .faa (plain, .gz or .zst); "
         "or a table with a column of texts, or of words, as .csv or .xlsx; - for standard input; "
         "with --dask a quoted pattern of files",
@@ -179,12 +192,14 @@ def devices(text: str) -> list[str]:
 
 def check_arguments(args: argparse.Namespace) -> None:
     """Raises `BiLmError` if arguments do not go together."""
-    if (args.output is None) == (args.named_output is None):
+    outputs_given = [path for path in (args.output, args.named_output) if path is not None]
+    if len(outputs_given) != 1:
         raise BiLmError("expected one file to write, as in elmo embed TEXT vectors.npz")
     if (args.options_file is None) != (args.weight_file is None):
         raise BiLmError("--options-file and --weight-file go together")
-    given = [source for source in (args.bilm, args.options_file, args.mix) if source is not None]
-    if len(given) > 1:
+    bilm_sources = (args.bilm, args.options_file, args.mix)
+    bilms_given = [source for source in bilm_sources if source is not None]
+    if len(bilms_given) > 1:
         raise BiLmError("give one biLM: --bilm, --options-file and --weight-file, or --mix")
     if args.input_format is not None and _has_table(args):
         raise BiLmError("--input-format: expected lines of text or FASTA, got a table")
@@ -200,12 +215,12 @@ def outputs(args: argparse.Namespace) -> list[OutputPath]:
 
 
 def resume_path(args: argparse.Namespace) -> Path | None:
-    """Returns the folder that a stopped run leaves; `None` if the user has named no output."""
+    """Returns the folder that a stopped run leaves, or `None` if the user has named no output."""
     output = _output(args)
     if not output:
         return None
     if args.dask is not None:
-        return Path(output)
+        return Path(output)  # the folder of the output has the finished files
     return unfinished_path(output)
 
 
@@ -246,13 +261,19 @@ def _embed_on_cluster(args: argparse.Namespace) -> None:
     from elmo_plugin.embed_files import embed_shards
 
     output = _output(args)
+    output_format = args.format
+    if output_format is None:
+        output_format = "hdf5"
+    num_workers = args.workers
+    if num_workers is None:
+        num_workers = 1
     files = embed_shards(
         args.text,
         output,
         _settings(args),
-        output_format=args.format or "hdf5",
+        output_format=output_format,
         scheduler=cluster_address(args.dask),
-        workers=args.workers or 1,
+        workers=num_workers,
         devices=args.device,
         source_format=args.input_format,
     )
@@ -260,12 +281,12 @@ def _embed_on_cluster(args: argparse.Namespace) -> None:
 
 
 def _settings(args: argparse.Namespace) -> "EmbedSettings":
-    """Returns the settings for `embed_file` and `embed_shards`, by the options."""
+    """Returns the settings for `embed_file` and `embed_shards` that the options choose."""
     from elmo_plugin.embed_files import EmbedSettings
 
-    gzip = None
-    if args.compression is not None:
-        gzip = GZIP_LEVEL
+    gzip_level = None
+    if args.compression == "gzip":
+        gzip_level = GZIP_LEVEL
     return EmbedSettings(
         bilm=_bilm(args),
         layers=_layers(args),
@@ -277,7 +298,7 @@ def _settings(args: argparse.Namespace) -> "EmbedSettings":
         max_batch_tokens=args.max_batch_tokens,
         threads=args.threads,
         dtype=args.dtype,
-        gzip=gzip,
+        gzip=gzip_level,
         keys=args.keys,
         keep_sentences=args.keep_sentences,
         pooling=args.pooling,
@@ -288,15 +309,17 @@ def _settings(args: argparse.Namespace) -> "EmbedSettings":
 
 
 def _has_table(args: argparse.Namespace) -> bool:
-    """Returns whether TEXT is a table with a column of texts."""
+    """
+    Returns whether TEXT is a table with a column of texts: by the end of its name, or because the
+    column has a name. In other files, the number of a column means a column of words, as in CoNLL.
+    """
     if _TABLE.search(args.text) is not None:
         return True
-    # A column with a name has texts. The number of a column means words, as in CoNLL's files.
-    return args.column is not None and not args.column.lstrip("-").isdecimal()
+    return args.column is not None and not is_column_number(args.column)
 
 
 def _number_of_column(args: argparse.Namespace) -> int | None:
-    """Returns the number of the column of words in TEXT, such as CoNLL; `None` for other texts."""
+    """Returns the number of the column of words if TEXT is a file such as CoNLL, else `None`."""
     if args.column is None or _has_table(args):
         return None
     return int(args.column)
@@ -327,11 +350,14 @@ def _output(args: argparse.Namespace) -> str:
 
 
 def _bilm(args: argparse.Namespace) -> str | dict[str, str]:
-    """Returns the source of the biLM: the given one, that in the archive of --mix, or base."""
-    # `check_arguments` has ensured that at most one is given.
+    """Returns the source of the biLM. `check_arguments` has ensured that at most one is given."""
     if args.options_file is not None:
         return {"options": args.options_file, "weights": args.weight_file}
-    return args.bilm or args.mix or "base"
+    if args.bilm is not None:
+        return args.bilm
+    if args.mix is not None:
+        return args.mix  # the archive of a trained model has its biLM as well
+    return "base"
 
 
 def _layers(args: argparse.Namespace) -> str:

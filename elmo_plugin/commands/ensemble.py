@@ -34,26 +34,30 @@ def run(args: argparse.Namespace) -> None:
 
     if len(args.archives) < 2:
         raise BiLmError(f"ARCHIVE: expected two or more, got {args.archives[0]}")
-    loaded = [load_archive(archive, trust=args.trust) for archive in args.archives]
-    first = loaded[0]
-    for path, archive in zip(args.archives, loaded, strict=True):
-        _check_same(args.archives[0], first, path, archive)
+    archives = [load_archive(path, trust=args.trust) for path in args.archives]
+    first_path = args.archives[0]
+    first = archives[0]
+    for path, archive in zip(args.archives[1:], archives[1:], strict=True):
+        _check_fits_first(path, archive, first_path, first)
     members = []
-    for archive in loaded:
-        member = archive.config["model"]
+    for archive in archives:
+        model_config = archive.config["model"]
         # When AllenNLP loads a model, it removes options that only a training needs, such as
-        # pretrained_file, but it does not look for them in a list.
-        remove_keys_from_params(member)
-        members.append(member.as_dict(quiet=True))
+        # pretrained_file. It does not find such options in a list, and `members` is a list.
+        remove_keys_from_params(model_config)
+        members.append(model_config.as_dict(quiet=True))
     config = first.config.as_dict(quiet=True)
     config["model"] = {"type": "ensemble", "members": members}
-    ensemble = Ensemble(first.model.vocab, [archive.model for archive in loaded])
+    ensemble = Ensemble(first.model.vocab, [archive.model for archive in archives])
     write_archive(ensemble, config, args.output)
-    show(f"wrote {args.output}, an ensemble of {len(loaded)} models")
+    show(f"wrote {args.output}, an ensemble of {len(archives)} models")
 
 
-def _check_same(first_path: str, first: "Archive", path: str, archive: "Archive") -> None:
-    """Raises `BiLmError` if a model cannot be in one ensemble with the first."""
+def _check_fits_first(path: str, archive: "Archive", first_path: str, first: "Archive") -> None:
+    """
+    Raises `BiLmError`, naming `path`, unless an archive has the same type of model, the same
+    dataset readers and the same vocabulary as the first archive.
+    """
     first_config = first.config.as_dict(quiet=True)
     config = archive.config.as_dict(quiet=True)
     first_type = first_config["model"]["type"]

@@ -58,15 +58,18 @@ def export(
     with_card: bool = False,
 ) -> None:
     """
-    Writes a biLM as `options.json` and `weights.hdf5`, both or neither: after an error, earlier
-    files are unchanged. The weights keep their type by default. `with_card` adds a `README.md` for
-    a model hub, if the folder does not have one. Raises `BiLmError` if the source is not a biLM.
+    Writes a biLM as `options.json` and `weights.hdf5`. After an error, neither file is written or
+    changed. The weights keep their type if `dtype` is `None`. `with_card` adds a `README.md` for a
+    model hub, if the folder does not have one. Raises `BiLmError` if the source is not a biLM.
     """
     from elmo_plugin.bilm.io import read_checkpoint, write_card, write_files
 
     stored = read_checkpoint(source, with_softmax=with_softmax)
-    weights = dict(stored.weights)  # read once, as the files and the card need them
-    stored = stored._replace(weights=weights.items(), dtype=dtype or stored.dtype)
+    # The weights of a checkpoint can be read only once, but the files and the card need them.
+    weights = dict(stored.weights)
+    stored = stored._replace(weights=weights.items())
+    if dtype is not None:
+        stored = stored._replace(dtype=dtype)
     options_file, weights_file = write_files(Path(folder), stored)
     if with_card:
         write_card(Path(folder), stored)

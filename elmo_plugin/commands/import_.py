@@ -8,6 +8,7 @@ it skipped, with the reasons. If it cannot decide something, it names the option
 """
 
 import argparse
+import math
 from functools import partial
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=InputPath,
         nargs="+",
         help="a folder with files called train…, dev… (or valid…) and maybe test…, or such files; "
-        "others are taken in this order",
+        "files with other names are taken in the order train, dev, test",
     )
     parser.add_argument(
         "-o",
@@ -81,17 +82,17 @@ def add_import_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--split",
         metavar="SHARE",
-        type=share,
+        type=parse_share,
         help="without dev data, the share of the training data that becomes it, as 0.1",
     )
 
 
-def share(text: str) -> float:
-    """Parses a number between 0 and 1."""
+def parse_share(text: str) -> float:
+    """Parses the share of `--split`, a number between 0 and 1."""
     try:
         number = float(text)
     except ValueError:
-        number = 0.0
+        number = math.nan  # it fails the comparison
     if not 0 < number < 1:
         raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, got {text}")
     return number

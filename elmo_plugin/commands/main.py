@@ -21,13 +21,17 @@ if TYPE_CHECKING:
     from elmo_plugin.commands.command import Command
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_STANDARD_ERROR = 2  # the number of the stream for `os.write`
+# Exit statuses, as the parser's `EPILOG` lists them.
+_WORK_FAILED = 1
+_WRONG_INPUT = 2
 
 
 class Stop:
     """
-    Ctrl-C or SIGTERM. In the `with` block it raises `KeyboardInterrupt`, so that workers end and
-    temporary files are removed. Before the block, while modules are imported, it ends the process
-    at once.
+    Handles Ctrl-C and SIGTERM. A signal in the `with` block raises `KeyboardInterrupt`, so that
+    workers end and temporary files are removed. Before the block, while modules are imported, a
+    signal ends the process at once. After the block, signals are ignored.
     """
 
     number = 0
@@ -35,7 +39,7 @@ class Stop:
 
     def __init__(self) -> None:
         self._process = os.getpid()
-        self._raises = False
+        self._is_in_block = False
 
     def install(self) -> None:
         """Handles the signals, except those that a shell started this process to ignore."""
@@ -44,20 +48,21 @@ class Stop:
                 signal.signal(number, self._handle)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        """Ends the process; in the block, by an exception that the command can clean up after."""
-        if os.getpid() == self._process:
-            if self._raises:
+        """Raises `KeyboardInterrupt` in the block of the main process; else ends the process."""
+        is_forked_worker = os.getpid() != self._process
+        if not is_forked_worker:
+            if self._is_in_block:
                 self.number = number
-                raise KeyboardInterrupt
-            name = " ".join(["elmo", *sys.argv[1:2]])
+                raise KeyboardInterrupt  # so that the command can clean up
+            command_line = ["elmo", *sys.argv[1:2]]  # only the command's name, if there is one
+            message = f"\n{' '.join(command_line)}: stopped\n"
             # Not `print`, because the signal may have come while something else is printed.
-            os.write(2, f"\n{name}: stopped\n".encode(errors="replace"))
-        # Nothing is cleaned up. A worker that was forked from this process also ends here, but
-        # without a message, because its parent prints one.
+            os.write(_STANDARD_ERROR, message.encode(errors="replace"))
+        # A worker prints nothing, because the main process prints a message for all of them.
         os._exit(128 + number)
 
     def __enter__(self) -> None:
-        self._raises = True
+        self._is_in_block = True
 
     def __exit__(self, *_: object) -> None:
         # The work has ended. A second Ctrl-C must not disturb the last message.
@@ -77,8 +82,8 @@ class QuickEnd:
 
     def install(self) -> None:
         """
-        Makes the process end in `_end_at_once`. atexit calls functions in the opposite order of
-        their registration, so those of libraries that are imported later still run.
+        Makes the process end in `_end_at_once`. This must be called before libraries are imported:
+        atexit runs the last function that was registered first, so their functions still run.
         """
         atexit.register(self._end_at_once)
 
@@ -92,11 +97,11 @@ class QuickEnd:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """
-    Runs a command. The exit status is 143 after SIGTERM, and else one that the parser's `EPILOG`
-    lists.
+    Runs a command, by default the one on the command line of this process. `EPILOG` in parser.py
+    lists the exit statuses. In addition, the status is 143 after SIGTERM.
     """
     if arguments is not None:
-        # A program has called this. Its signals, its streams and its end are its own.
+        # A program has called this, and decides itself about its signals and streams.
         _run(arguments, Stop(), has_own_process=False)
         return
     open_missing_streams()
@@ -108,13 +113,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run_process() -> None:
     """
-    Runs a command as `main` does, as all that the process does. A program that does more calls
-    `main`: after this function, its process ends with status 0, whatever it does.
+    Runs the command line of this process, and lets the process end quickly. Programs that do
+    anything after the command call `main` instead: here the exit status is 0 once it has succeeded.
     """
     quick_end = QuickEnd()
     quick_end.install()
     main()
-    quick_end.is_done = True  # only from here on, because an error needs its exit status
+    quick_end.is_done = True  # not reached after an error, because its exit status is not 0
 
 
 @ending_if_unread()
@@ -126,20 +131,18 @@ def _run(arguments: Sequence[str], stop: Stop, has_own_process: bool) -> None:
     command, args = parse(arguments)
     try:
         command.check(args)
-        command.load()
+        command.import_packages()
         if has_own_process:
             # What was imported stays until the end: Python need not look for garbage in it.
             gc.freeze()
         with stop:
             command.execute(args)
-        if stop.number:  # a destructor has swallowed the exception
-            show(file=sys.stderr)
-            fail(
-                f"elmo {command.name}: all was written before it could be stopped",
-                128 + stop.number,
-            )
     except BaseException as error:
         _fail_with(command, error, stop.number, command.how_to_resume(args))
+    if stop.number:
+        # The signal came in a destructor, where Python does not pass exceptions on.
+        show(file=sys.stderr)
+        fail(f"elmo {command.name}: all was written before it could be stopped", 128 + stop.number)
 
 
 def _fail_with(command: "Command", error: BaseException, signal_number: int, hint: str) -> NoReturn:
@@ -150,34 +153,43 @@ def _fail_with(command: "Command", error: BaseException, signal_number: int, hin
     from elmo_plugin.commands.parser import fail
     from elmo_plugin.common.errors import TOO_LITTLE_MEMORY, is_lack_of_memory
 
-    name = f"elmo {command.name}"
-    # Some libraries replace the interrupt with another error, so the signal counts as well.
-    if signal_number or isinstance(error, KeyboardInterrupt):
-        status = 128 + (signal_number or signal.SIGINT)
-        # On a new line, because a terminal shows ^C at the cursor, as in a progress bar.
-        show(file=sys.stderr)
-        fail(f"{name}: stopped; {hint or 'nothing was written'}", status)
+    # Not only by the error, because some libraries replace the `KeyboardInterrupt` with another.
+    if signal_number:
+        _fail_as_stopped(command, signal_number, hint)
+    if isinstance(error, KeyboardInterrupt):
+        _fail_as_stopped(command, signal.SIGINT, hint)
     if isinstance(error, BrokenPipeError) and is_unread():
         raise error  # `ending_if_unread` ends the process silently
+    name = f"elmo {command.name}"
     if is_lack_of_memory(error):
-        fail(f"{name}: {TOO_LITTLE_MEMORY}", 1)
+        fail(f"{name}: {TOO_LITTLE_MEMORY}", _WORK_FAILED)
     if isinstance(error, OSError):  # such as a full disk, or a worker that was killed
         if hint:
-            fail(f"{name}: {error}; {hint}", 1)
-        fail(f"{name}: {error}", 1)
-    if not _is_mistake(error):
+            fail(f"{name}: {error}; {hint}", _WORK_FAILED)
+        fail(f"{name}: {error}", _WORK_FAILED)
+    if not _has_message_for_user(error):
         raise error
     if isinstance(error.__context__, ImportError):
-        fail(f"{name}: {error}", 1)  # a package is missing
-    fail(f"{name}: {error}", 2)
+        # A package is missing: nothing is wrong with the command line or a file.
+        fail(f"{name}: {error}", _WORK_FAILED)
+    fail(f"{name}: {error}", _WRONG_INPUT)
 
 
-def _is_mistake(error: BaseException) -> bool:
-    """Returns whether an error stands for a mistake of the user."""
+def _fail_as_stopped(command: "Command", signal_number: int, hint: str) -> NoReturn:
+    """Ends the process after a signal, with a message. `hint` names the part that is kept."""
+    from elmo_plugin.commands.parser import fail
+
+    # On a new line, because a terminal shows ^C at the cursor, as in a progress bar.
+    show(file=sys.stderr)
+    fail(f"elmo {command.name}: stopped; {hint or 'nothing was written'}", 128 + signal_number)
+
+
+def _has_message_for_user(error: BaseException) -> bool:
+    """Returns whether an error has a message that a user can act on, without a traceback."""
     from elmo_plugin.common.errors import BiLmError
 
     if isinstance(error, BiLmError):
         return True
-    # If AllenNLP was not imported, it has raised nothing.
+    # If AllenNLP has not been imported, it has raised nothing, and need not be imported here.
     allennlp_checks = sys.modules.get("allennlp.common.checks")
     return allennlp_checks is not None and isinstance(error, allennlp_checks.ConfigurationError)

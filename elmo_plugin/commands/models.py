@@ -7,10 +7,11 @@ archive: allennlp predict "$(elmo models --path ner)" FILE --include-package elm
 """
 
 import argparse
+from collections.abc import Iterable
 from typing import Any
 
 from elmo_plugin.commands.options import add_shared
-from elmo_plugin.common.bundled import BUNDLED, bundled_models
+from elmo_plugin.common.bundled import BUNDLED, BundledModel, bundled_models
 from elmo_plugin.common.streams import show, show_table
 
 
@@ -26,18 +27,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """Prints one path or the list, and returns all models for `--json` in both cases."""
     models = bundled_models()
     if args.path:
         show(models[args.path].file)
     else:
-        rows = [("name", "", "score", "licence", "size")]
-        for model in models.values():
-            size = f"{model.size / 1e6:.1f} MB"
-            rows.append((model.name, model.about, model.score, model.licence, size))
-        show_table(rows)
-        show()
-        show(f"In {BUNDLED}; the README.md beside each model is its card.")
-    listed = []
+        _show_models(models.values())
+    content = []
     for model in models.values():
-        listed.append(model._asdict() | {"path": str(model.file), "bytes": model.size})
-    return listed
+        content.append(model._asdict() | {"path": str(model.file), "bytes": model.size})
+    return content
+
+
+def _show_models(models: Iterable[BundledModel]) -> None:
+    """Prints a table with a row for each model, and the folder of the models."""
+    rows = [("name", "", "score", "licence", "size")]  # a sentence about a model needs no heading
+    for model in models:
+        size = f"{model.size / 1e6:.1f} MB"
+        rows.append((model.name, model.about, model.score, model.licence, size))
+    show_table(rows)
+    show()
+    show(f"In {BUNDLED}; the README.md beside each model is its card.")

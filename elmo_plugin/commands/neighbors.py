@@ -56,24 +56,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     from elmo_plugin.analysis.neighbors import nearest_words
     from elmo_plugin.bilm import BiLm, make_tokenizer
-    from elmo_plugin.common.formats.text_files import decode, read_lines
 
-    split = make_tokenizer(args.tokenizer, args.language)
-    queries = [_query(text, split) for text in args.words]
-    sentences = []
-    for number, line in enumerate(read_lines(args.text), start=1):
-        words = split(decode(line, f"{args.text}, line {number}"))
-        if words:
-            sentences.append([word.text for word in words])
-    if not sentences:
-        raise BiLmError(f"{args.text}: no words in this file")
+    tokenize = make_tokenizer(args.tokenizer, args.language)
+    queries = [_parse_query(text, tokenize) for text in args.words]
+    sentences = _read_sentences(args.text, tokenize)
     bilm = BiLm.from_pretrained(args.bilm, args.precision, args.device)
     layer = args.layer
     if layer is None:
         layer = bilm.num_layers - 1
     if not 0 <= layer < bilm.num_layers:
         raise BiLmError(f"--layer: expected 0 to {bilm.num_layers - 1}, got {layer}")
-    found = []
+    content = []
     nearest = nearest_words(bilm, queries, sentences, args.k, layer)
     for query, neighbors in zip(queries, nearest, strict=True):
         show(query)
@@ -81,39 +74,54 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         for neighbor in neighbors:
             show(f"  {neighbor.cosine:.3f}  {neighbor.occurrence}")
             listed.append(neighbor.occurrence._asdict() | {"cosine": neighbor.cosine})
-        found.append(query._asdict() | {"neighbors": listed})
-    return found
+        content.append(query._asdict() | {"neighbors": listed})
+    return content
 
 
-def _query(text: str, split: Callable[[str], list["Word"]]) -> "Occurrence":
+def _read_sentences(file: str, tokenize: Callable[[str], list["Word"]]) -> list[list[str]]:
+    """Returns the words of each line. Raises `BiLmError` if the file has none."""
+    from elmo_plugin.common.formats.text_files import decode, read_lines
+
+    sentences = []
+    for number, line in enumerate(read_lines(file), start=1):
+        words = tokenize(decode(line, f"{file}, line {number}"))
+        if words:
+            sentences.append([word.text for word in words])
+    if not sentences:
+        raise BiLmError(f"{file}: no words in this file")
+    return sentences
+
+
+def _parse_query(text: str, tokenize: Callable[[str], list["Word"]]) -> "Occurrence":
     """
-    Returns the word that an argument chooses, in its sentence: the one in brackets, or a single
-    word. Raises `BiLmError` if the brackets do not hold exactly one of the words that `split`
-    finds.
+    Returns the word that an argument chooses, in its sentence. The word is in brackets, or the
+    argument is a single word. Raises `BiLmError` for any other argument.
     """
     from elmo_plugin.analysis.neighbors import Occurrence
 
-    marks = list(re.finditer(r"\[([^\s\[\]]+)\]", text))
+    expected = f"WORD: expected one word in brackets, as in 'a [play].', got {text!r}"
+    in_brackets = list(re.finditer(r"\[([^\s\[\]]+)\]", text))
+    if len(in_brackets) > 1:
+        raise BiLmError(expected)
     sentence = text
-    # The place of the chosen word in the sentence.
+    # The characters of the sentence that must be the chosen word.
     start = 0
     end = len(text)
-    if marks:
-        before = text[: marks[0].start()]
-        marked = marks[0][1]  # without its brackets
-        after = text[marks[0].end() :]
-        sentence = before + marked + after
+    if in_brackets:
+        before = text[: in_brackets[0].start()]
+        chosen_text = in_brackets[0][1]  # without its brackets
+        after = text[in_brackets[0].end() :]
+        sentence = before + chosen_text + after
         start = len(before)
-        end = start + len(marked)
-    words = split(sentence)
-    chosen = []
+        end = start + len(chosen_text)
+    words = tokenize(sentence)
+    chosen_numbers = []
     for number, word in enumerate(words):
         overlaps = word.end > start and word.start < end
         if overlaps:
-            chosen.append(number)
-    if len(marks) > 1 or len(chosen) != 1:
-        message = f"WORD: expected one word in brackets, as in 'a [play].', got {text!r}"
-        if len(marks) == 1:
-            message += f", which has the words {' '.join(word.text for word in words)}"
-        raise BiLmError(message)
-    return Occurrence([word.text for word in words], chosen[0])
+            chosen_numbers.append(number)
+    if len(chosen_numbers) == 1:
+        return Occurrence([word.text for word in words], chosen_numbers[0])
+    if in_brackets:  # such as "[don't]": the tokenizer makes two words of it
+        raise BiLmError(f"{expected}, which has the words {' '.join(word.text for word in words)}")
+    raise BiLmError(expected)

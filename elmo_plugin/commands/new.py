@@ -15,7 +15,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from elmo_plugin import __version__
 from elmo_plugin.commands.import_ import add_import_options
-from elmo_plugin.commands.options import InputPath, add_shared
+from elmo_plugin.commands.options import InputPath, add_shared, is_column_number
 from elmo_plugin.commands.suggestions import task_name
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
@@ -91,8 +91,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         help="your own data: a folder with files called train…, dev… (or valid…) and maybe test…, "
-        "or such files; others are taken in this order. They are read as `elmo import` reads them, "
-        "and written into the project. For bilm any texts; they are copied and split",
+        "or such files; files with other names are taken in the order train, dev, test. They are "
+        "read as `elmo import` reads them, and written into the project. For bilm any texts; they "
+        "are copied and split",
     )
     add_shared(parser, "--bilm")
     add_import_options(parser)
@@ -107,18 +108,14 @@ def new_project(
 ) -> None:
     """
     Writes a project for a task of `PROJECT_TASKS`, with the user's data, or with the invented data
-    of its template. If the data are not English, the project learns its word vectors, because ours
-    are English. Raises `BiLmError` if the folder exists already, or the biLM does not.
+    of its template. If the data are not English, the project learns its word vectors, because those
+    of this package are English. Raises `BiLmError` if the folder exists already, or if the biLM
+    does not exist.
     """
-
-    def readme_values(project: Path) -> dict[str, str]:
-        """Returns the values for the README, with a paragraph on a language other than English."""
-        values = _values_for_task(task, project, data)
-        if not is_english:
-            values["data"] += "\n\n" + note_on_language(task, bilm)
-        return values
-
-    with _project(task, folder, readme_values) as project:
+    readme_values = _values_for_task(task, data)
+    if not is_english:
+        readme_values["data"] += "\n\n" + note_on_language(task, bilm)
+    with _project_from_template(task, folder, readme_values) as project:
         config = project / "config.jsonnet"
         text = config.read_text(encoding="utf-8")
         if bilm != "base":
@@ -130,14 +127,15 @@ def new_project(
 
             shutil.rmtree(project / "data")  # the invented sentences of the template
             files = write_data(IMPORTERS[task], data.parts, project / "data")
-            text = _with_data(text, {part: file.name for part, file in files.items()})
+            file_names = {part: file.name for part, file in files.items()}
+            text = _replace_data_files(text, file_names)
         config.write_text(text, "utf-8")
 
 
 def note_on_language(task: str, bilm: str) -> str:
     """
     Returns a paragraph for data that are not English: the project learns its word vectors. If the
-    biLM is one of our English ones, it also says how to train another.
+    biLM is a named one that is English, the paragraph also says how to train another.
     """
     if bilm in ENGLISH_BILMS:
         return OTHER_LANGUAGE + ENGLISH_BILM.format(task=task, bilm=bilm)
@@ -145,13 +143,13 @@ def note_on_language(task: str, bilm: str) -> str:
 
 
 @contextmanager
-def _project(
-    task: str, folder: Path, readme_values: Callable[[Path], Mapping[str, str]]
+def _project_from_template(
+    task: str, folder: Path, readme_values: dict[str, str]
 ) -> Iterator[Path]:
     """
-    Yields a temporary folder with a copy of a task's template, to be changed in the block. It
-    becomes `folder` after the block. `readme_values` gets the temporary folder and returns what to
-    fill in, because the README names the files of data.
+    Makes a project from the template of a task. Yields a temporary folder with the project, to be
+    changed in the block. After the block, this folder is renamed to `folder`. `readme_values` are
+    the values of the placeholders in the README.
     """
     if folder.exists():
         raise BiLmError(f"{folder} already exists; name a new folder")
@@ -161,10 +159,10 @@ def _project(
         for file in _library_files(project / "config.jsonnet"):
             shutil.copy(LIBRARY / file, project / "lib")
         (project / ".allennlp_plugins").write_text(PLUGINS, "utf-8")
-        values = {"version": __version__, **readme_values(project)}
+        values = readme_values | {"version": __version__}
         for name in TEMPLATES:
             source = PROJECTS / task / name
-            if not source.exists():  # most tasks share one README, and all the requirements
+            if not source.exists():  # all tasks share requirements.txt, and most share a README
                 source = PROJECTS / name
             template = source.read_text(encoding="utf-8")
             (project / name).write_text(template.format(**values), "utf-8")
@@ -173,31 +171,19 @@ def _project(
 
 def new_bilm(folder: Path, paths: Sequence[Path], language: str | None, column: int | None) -> None:
     """
-    Writes a project that trains a biLM on the user's texts, with sizes by their number of words.
-    Without `paths`, it is the template with its invented text. `language` and `column` say how the
-    texts are read, as for `language_model.write_text`.
+    Writes a project that trains a biLM on the user's texts. The size of the biLM depends on their
+    number of words. If `paths` is empty, the project has the invented text of the template.
+    `language` and `column` say how the texts are read, as for `language_model.write_text`.
     """
+    if not paths:
+        with _project_from_template("bilm", folder, {"data": INVENTED_TEXT}):
+            return  # nothing in the template changes
+    from elmo_plugin import language_model  # here, because it imports torch
 
-    def readme_values(project: Path) -> dict[str, str]:
-        """Returns the value for the README: a paragraph on the invented text, if that is used."""
-        if paths:
-            return {"data": ""}
-        return {"data": INVENTED_TEXT}
-
-    with _project("bilm", folder, readme_values) as project:
-        if not paths:
-            return  # the template is the project
-        from elmo_plugin import language_model  # here, as torch takes a second
-
+    with _project_from_template("bilm", folder, {"data": ""}) as project:
         figures = language_model.write_text(find_texts(paths), project / "data", language, column)
         if "test" not in figures:
-            # The user's texts have replaced the invented train.txt and dev.txt, but not test.txt.
-            # The README must measure on the user's own text, so it takes dev.txt.
-            (project / "data" / "test.txt").unlink()
-            readme = project / "README.md"
-            readme.write_text(
-                readme.read_text("utf-8").replace("data/test.txt", "data/dev.txt"), "utf-8"
-            )
+            _replace_test_by_dev(project)
         config = project / "config.jsonnet"
         text = config.read_text(encoding="utf-8")
         for name, value in language_model.text_recipe(figures["train"]).items():
@@ -208,10 +194,21 @@ def new_bilm(folder: Path, paths: Sequence[Path], language: str | None, column: 
             show(line)
 
 
+def _replace_test_by_dev(project: Path) -> None:
+    """
+    Removes the invented test.txt from a project, and lets its README measure the biLM on dev.txt.
+    The user's texts have replaced only the invented train.txt and dev.txt.
+    """
+    (project / "data" / "test.txt").unlink()
+    readme = project / "README.md"
+    text = readme.read_text("utf-8").replace("data/test.txt", "data/dev.txt")
+    readme.write_text(text, "utf-8")
+
+
 def _library_files(file: Path) -> set[str]:
     """
-    Returns the names of the library's files that a configuration imports, directly or through
-    another one.
+    Returns the names of the files in `LIBRARY` that a configuration imports, directly or through
+    another of these files.
     """
     found = set(re.findall(r"import '(?:lib/)?(\w+\.libsonnet)'", file.read_text(encoding="utf-8")))
     names = set(found)
@@ -220,59 +217,62 @@ def _library_files(file: Path) -> set[str]:
     return names
 
 
-def _with_data(config: str, names: Mapping[str, str]) -> str:
+def _replace_data_files(config: str, file_names: Mapping[str, str]) -> str:
     """
-    Returns a configuration that reads the user's files in place of the invented ones. `names` has
-    the name of each file by its part, such as "train".
+    Returns a configuration that reads the user's files in place of the invented ones. `file_names`
+    has the name of a file for each part, such as "train".
     """
-    train = names["train"]
-    dev = names.get("dev", train)  # without development data, the scores are of the training data
-    values = ["data='data'", f"train='{train}'", f"dev='{dev}'"]
-    if "test" in names:
-        values.append(f"test='{names['test']}'")
+    train = file_names["train"]
+    dev = file_names.get("dev", train)  # a training without dev data is measured on its own data
+    arguments = ["data='data'", f"train='{train}'", f"dev='{dev}'"]
+    if "test" in file_names:
+        arguments.append(f"test='{file_names['test']}'")
     # Such as `data='data', train='train.jsonl', dev='dev.jsonl'`, or only `data='data'`.
     pattern = r"data='data'(, (train|dev|test)='[^']*')*"
-    return re.sub(pattern, ", ".join(values), config, count=1)
+    return re.sub(pattern, ", ".join(arguments), config, count=1)
 
 
 def _bilm_arguments(source: str) -> str:
     """
-    Returns the arguments of `elmo.at` in a configuration for a biLM. Raises `BiLmError` if there is
-    none at a path.
+    Returns the text that replaces `bilm='base'` in a configuration, so that it uses another biLM.
+    Raises `BiLmError` if the source is a path without a biLM.
     """
-    from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN  # here, as torch takes a second
+    from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN  # here, because it imports torch
     from elmo_plugin.bilm.io import MODELS, read_checkpoint
 
     if source in MODELS or is_url(source):
         return f"bilm={json.dumps(source)}"  # not read, as it may have to be downloaded first
     options = read_checkpoint(source, with_softmax=False).options
-    length = options.char_cnn.max_characters_per_token
     path = os.path.expanduser(source)
-    if os.path.exists(path):  # otherwise it is USER/MODEL on a hub
+    is_on_hub = not os.path.exists(path)  # a name such as USER/MODEL
+    if not is_on_hub:
         source = os.path.abspath(path)  # the training runs in the project's folder
     arguments = f"bilm={json.dumps(source, ensure_ascii=False)}"
-    if length != MAX_CHARACTERS_PER_TOKEN:
-        arguments += f", max_characters_per_token={length}"
+    max_characters = options.char_cnn.max_characters_per_token
+    if max_characters != MAX_CHARACTERS_PER_TOKEN:
+        arguments += f", max_characters_per_token={max_characters}"
     return arguments
 
 
-def _values_for_task(task: str, project: Path, data: "ImportedData | None") -> dict[str, str]:
+def _values_for_task(task: str, data: "ImportedData | None") -> dict[str, str]:
     """
-    Returns the values for the README of a task's project. Without the user's data, it names the
-    files of invented data that are in `project` already.
+    Returns the values for the README of a task's project. It names the files of the user's data, or
+    the files of invented data in the template.
     """
-    about = PROJECT_TASKS[task]
+    values = PROJECT_TASKS[task]
     if data is None:
-        files = {file.stem: f"data/{file.name}" for file in (project / "data").iterdir()}
-        text = INVENTED_DATA.format(task=task, format=about["format"])
+        invented = PROJECTS / task / "data"
+        files = {file.stem: f"data/{file.name}" for file in invented.iterdir()}
+        paragraph = INVENTED_DATA.format(task=task, format=values["format"])
     else:
         from elmo_plugin.importers import IMPORTERS
 
         # The names that `write_data` will give to the files.
         files = {part: f"data/{part}{IMPORTERS[task].suffix}" for part in data.parts}
-        text = OWN_DATA
+        paragraph = OWN_DATA
     dev = files.get("dev", files["train"])
-    return about | {"evaluated": files.get("test", dev), "dev": dev, "data": text}
+    evaluated = files.get("test", dev)
+    return values | {"evaluated": evaluated, "dev": dev, "data": paragraph}
 
 
 def new_tutorial(folder: Path) -> None:
@@ -283,8 +283,10 @@ def new_tutorial(folder: Path) -> None:
 
 def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
     """
-    Returns the files of texts for `write_text`: by their part, such as "train", if some are called
-    train… and others dev…; otherwise all under "", to be split.
+    Returns the files of texts in each part, such as "train", if some are called train… and others
+    dev…. Otherwise returns all files under "", and `language_model.write_text` splits their texts.
+
+    Raises `BiLmError` if only some files name their part, or if no file is found.
     """
     files = _files_in(paths)
     parts: dict[str, list[Path]] = {}
@@ -295,7 +297,7 @@ def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
             others.append(file)
         else:
             parts.setdefault(part, []).append(file)
-    if not {"train", "dev"} <= parts.keys():
+    if "train" not in parts or "dev" not in parts:
         return {"": files}
     if others:
         raise BiLmError(
@@ -306,8 +308,8 @@ def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
 
 def _files_in(paths: Sequence[Path]) -> list[Path]:
     """
-    Returns the paths of files, whatever their names, and the texts in the paths of folders. Raises
-    `BiLmError` if there are none at all.
+    Returns the files among the paths, and the files in folders among them. In a folder, only files
+    of `TEXTS` are taken; elsewhere, any file. Raises `BiLmError` if no file is found.
     """
     files: list[Path] = []
     for path in paths:
@@ -326,7 +328,7 @@ def _files_in(paths: Sequence[Path]) -> list[Path]:
 def run(args: argparse.Namespace) -> None:
     """Writes the project and prints what to do next."""
     _check_options(args)
-    if args.folder.exists():  # said before the data are read
+    if args.folder.exists():  # checked here already, because it takes long to read data
         raise BiLmError(f"{args.folder} already exists; name a new folder")
     if args.task == TUTORIAL:
         _write_tutorial(args)
@@ -335,11 +337,11 @@ def run(args: argparse.Namespace) -> None:
         paths = [Path(path) for path in args.data]
         column = _number_of_column(args)
         new_bilm(args.folder, paths, language=args.language, column=column)
-        uses = "measure and use the biLM"
+        next_steps = "measure and use the biLM"
     else:
         _write_task_project(args)
-        uses = "evaluate and predict"
-    show(f"wrote {args.folder}; its README.md says how to train, {uses}:")
+        next_steps = "evaluate and predict"
+    show(f"wrote {args.folder}; its README.md says how to train, {next_steps}:")
     show()
     show(f"    cd {shlex.quote(str(args.folder))} && allennlp train config.jsonnet -s run")
 
@@ -356,13 +358,15 @@ def _write_tutorial(args: argparse.Namespace) -> None:
 
 def _write_task_project(args: argparse.Namespace) -> None:
     """
-    Writes the project of a task, with the user's data if there are any. Says so if they are not
-    English, or if there are none for development.
+    Writes the project of a task, with the user's data if there are any. Prints a note if the data
+    are not English, and a note if they have no dev file.
     """
     data = None
     if args.data:
         data = _import_data(args)
-    bilm = args.bilm or "base"
+    bilm = args.bilm
+    if bilm is None:
+        bilm = "base"
     is_english = data is None or _is_english(args, data)
     new_project(args.task, args.folder, data, bilm, is_english=is_english)
     if not is_english:
@@ -376,35 +380,35 @@ def _write_task_project(args: argparse.Namespace) -> None:
 
 def _check_options(args: argparse.Namespace) -> None:
     """
-    Raises `BiLmError` for options that `elmo new bilm` does not take, and for options of the data
-    without --data.
+    Raises `BiLmError` for options that `elmo new bilm` does not take, and if an option says how
+    data are read, but --data is missing.
     """
-    # --language and --column are not among them, because a text for a biLM can have them as well.
-    only_for_tasks = [args.encoding, args.separator, args.label_names, args.tags, args.split]
-    has_only_for_tasks = any(only_for_tasks)
-    if args.task == "bilm" and (args.bilm or has_only_for_tasks):
+    # `elmo new bilm` does take --language and --column, because texts may need them as well.
+    task_options = [args.encoding, args.separator, args.label_names, args.tags, args.split]
+    has_task_option = any(task_options)
+    if args.task == "bilm" and (args.bilm or has_task_option):
         raise BiLmError(
             "--bilm and the options of `elmo import` are for the other tasks; "
             "bilm.initialized_from in config.jsonnet trains a biLM further"
         )
-    if not args.data and (args.language or args.column or has_only_for_tasks):
+    if not args.data and (args.language or args.column or has_task_option):
         raise BiLmError("the options that say how data are read are for --data, which is missing")
 
 
 def _number_of_column(args: argparse.Namespace) -> int | None:
     """
     Returns the number of the column of words if the texts for a biLM are tables, else `None`.
-    Raises `BiLmError` for the forms of --column that are for tasks, such as text=body.
+    Raises `BiLmError` if --column is not a number: other tasks take names, such as text=body.
     """
     if not args.column:
         return None
-    if len(args.column) > 1 or not args.column[0].lstrip("-").isdecimal():
+    if len(args.column) > 1 or not is_column_number(args.column[0]):
         raise BiLmError(f"--column: expected its number, from 0, got {' '.join(args.column)}")
     return int(args.column[0])
 
 
 def _is_english(args: argparse.Namespace, data: "ImportedData") -> bool:
-    """Returns whether the user's data are English: as --language says, or as they look."""
+    """Returns whether the user's data are English: by --language, or by the training examples."""
     language: str | None = args.language
     if language is not None:
         return language == "en"

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 from glob import iglob
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -41,10 +42,10 @@ class InputPath(str):
     def check(self) -> None:
         """Raises `BiLmError` if the file does not exist, before anything large is imported."""
         if not (is_url(self) or os.path.exists(self) or self._is_found()):
-            raise BiLmError(f"{self.kind} not found: {self}{self._hint()}")
+            raise BiLmError(f"{self.kind} not found: {self}{self._hint_if_missing()}")
 
-    def _hint(self) -> str:
-        """Returns what to add to the message about a file that is missing."""
+    def _hint_if_missing(self) -> str:
+        """Returns a hint for the message that the file was not found, or an empty string."""
         return ""
 
     def _is_found(self) -> bool:
@@ -66,16 +67,19 @@ class TextPath(InputPath):
 
 
 class TextPattern(StreamPath):
-    """A text, standard input, or a pattern of texts."""
+    """A text, standard input, or a pattern of texts such as `text/*.txt`."""
 
     kind = "text"
 
-    def _hint(self) -> str:
-        if self in BILM_NAMES:  # typed as the first argument, as in other commands
-            return f"; {self} is a biLM: elmo embed TEXT OUTPUT --bilm {self}"
-        if " " in self:  # somebody typed a sentence
-            return "; name a file of text, or - and pipe the text: echo TEXT | elmo embed - OUTPUT"
+    def _hint_if_missing(self) -> str:
+        if self.looks_like_sentence:
+            return "; name a file of text, or - and pipe the text"
         return ""
+
+    @property
+    def looks_like_sentence(self) -> bool:
+        """Whether somebody seems to have typed a sentence, and not the name of a file."""
+        return " " in self
 
     def _is_found(self) -> bool:
         matches = iglob(self, recursive=True)
@@ -127,16 +131,25 @@ def positive_int(text: str) -> int:
     return int(text)
 
 
+def is_column_number(text: str) -> bool:
+    """Returns whether a column is given by its number, not by its name; -1 is the last column."""
+    return re.fullmatch(r"-?\d+", text) is not None
+
+
 def seeds(text: str) -> list[int]:
-    """Parses `3`, the seeds 1 to 3, or `3,7`, these seeds; `7,` is only the seed 7."""
+    """
+    Parses the seeds of several trainings: `3` means the seeds 1, 2 and 3, and `3,7` means the seeds
+    3 and 7. A single seed ends with a comma: `7,` means only the seed 7.
+    """
     if "," not in text:
         last = positive_int(text)
         return list(range(1, last + 1))
     numbers = [number.strip() for number in text.split(",")]
-    numbers = [number for number in numbers if number]  # `7,` ends with an empty one
+    numbers = [number for number in numbers if number]  # nothing follows the comma of `7,`
     if not numbers or not all(number.isdecimal() for number in numbers):
         raise argparse.ArgumentTypeError(f"expected whole numbers, as in 3,7, got {text}")
-    return list(dict.fromkeys(int(number) for number in numbers))  # each one once
+    unique_seeds = dict.fromkeys(int(number) for number in numbers)
+    return list(unique_seeds)
 
 
 def cluster_address(dask: str | None) -> str | None:
@@ -271,8 +284,8 @@ _SHORT_NAMES = {"--output": "-o"}
 
 def add_shared(parser: HasArguments, *names: str, **changes: Any) -> None:
     """
-    Adds shared arguments to a parser by name, with changes such as `required=True`. Their help
-    ends with the default.
+    Adds shared arguments to a parser by name, with changes such as `required=True`. If an argument
+    has a default, its help ends with it.
     """
     for name in names:
         spellings = [name]

@@ -26,8 +26,10 @@ EPILOG = (
 
 class CommandParser(argparse.ArgumentParser):
     """
-    A parser that answers a mistake in two lines: the mistake, and what to type instead. `advice` is
-    the second line where nothing better is known.
+    A parser that answers a mistake in two lines: the mistake, and advice.
+
+    advice: the second line for mistakes that have no special advice
+    command: the name of the command, or an empty string for the parser that reads this name
     """
 
     def __init__(
@@ -68,7 +70,7 @@ class CommandParser(argparse.ArgumentParser):
 
 
 def make_parser(command: Command, program: str = "") -> CommandParser:
-    """Returns the parser of a command, by default for `elmo NAME`."""
+    """Returns the parser of a command. `program` begins its messages; by default `elmo NAME`."""
     advice = f"`elmo help {command.name}` explains the arguments."
     epilog = None
     if command.examples:
@@ -76,7 +78,7 @@ def make_parser(command: Command, program: str = "") -> CommandParser:
         epilog = "\n  ".join(["examples:", *command.examples])
     parser = CommandParser(
         prog=program or f"elmo {command.name}",
-        description=_filled(command.description),
+        description=_wrap_lines(command.description),
         epilog=epilog,
         advice=advice,
         command=command.name,
@@ -119,9 +121,9 @@ def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
     Returns the command that a command line names, and its arguments. Exits after `--help` or a
     mistake.
     """
-    parser = _elmo_parser()
+    parser = _make_elmo_parser()
     line, unknown = parser.parse_known_args(words)
-    if unknown:  # an option before the name of the command, where only a few may stand
+    if unknown:  # before the command's name, where only a few options are allowed
         name = unknown[0].partition("=")[0]
         advice = advice_for_option(name, parser.options, arguments=[])
         if not advice:
@@ -134,19 +136,19 @@ def parse(words: Sequence[str]) -> tuple[Command, argparse.Namespace]:
         parser.print_help()
         sys.exit()
     command = _find_command(line.command, parser)
-    # How much is printed may be said before the command's name, as well as after it.
-    loudness = argparse.Namespace(quiet=line.quiet, verbose=line.verbose)
-    return command, parse_arguments(make_parser(command), line.words, loudness)
+    # --quiet and --verbose may stand before the command's name as well as after it.
+    verbosity = argparse.Namespace(quiet=line.quiet, verbose=line.verbose)
+    return command, parse_arguments(make_parser(command), line.words, verbosity)
 
 
 def parse_arguments(
     parser: CommandParser, words: Sequence[str], namespace: argparse.Namespace | None = None
 ) -> argparse.Namespace:
     """
-    Parses the arguments of a command, with its options anywhere among them, and adds them to a
-    namespace. Exits with status 2 if they are wrong.
+    Parses the arguments of a command, and adds them to a namespace. Options may stand before, after
+    and between the other arguments. Exits with status 2 if an argument is wrong.
     """
-    # Searched first, because argparse would rather complain about missing arguments.
+    # Before argparse parses, because it would complain about missing arguments instead.
     mistyped = _find_unknown_option(words, parser.options)
     if mistyped is not None:
         advice = advice_for_option(mistyped, parser.options, parser.argument_names)
@@ -159,7 +161,7 @@ def parse_arguments(
 
 
 def _find_unknown_option(words: Sequence[str], options: Sequence[str]) -> str | None:
-    """Returns the first word that looks like an option but is none of these, or `None`."""
+    """Returns the first word that looks like an option but is not in `options`, or `None`."""
     for word in words:
         if word == "--":
             return None  # all later words are arguments, even with a hyphen
@@ -179,12 +181,15 @@ def _is_short_with_value(word: str, options: Sequence[str]) -> bool:
     return word[:2] in options and not is_long_option
 
 
-def _elmo_parser() -> CommandParser:
-    """Returns the parser for the words before and after the name of a command."""
+def _make_elmo_parser() -> CommandParser:
+    """
+    Returns the parser of the whole command line. It finds the name of the command, and leaves the
+    words after it to the command's own parser.
+    """
     parser = CommandParser(
         prog="elmo",
         description="ELMo on files of text.",
-        epilog=f"{list_commands()}\n\n{_filled(EPILOG)}",
+        epilog=f"{list_commands()}\n\n{_wrap_lines(EPILOG)}",
         advice="`elmo help` lists the commands.",
     )
     parser.usage = "elmo COMMAND [ARGUMENTS]"
@@ -212,21 +217,21 @@ def list_commands() -> str:
     return "\n\n".join(groups)
 
 
-def _filled(text: str) -> str:
-    """Breaks a text into lines."""
+def _wrap_lines(text: str) -> str:
+    """Breaks a text into lines of at most 100 characters."""
     return textwrap.fill(text, 100, break_on_hyphens=False)
 
 
 def fail(message: object, status: int, advice: str = "") -> NoReturn:
     """
-    Prints a line with a message and one with advice, and ends the process with a status. The
-    `SystemExit` has the text as its message, for programs that call `main` and catch it.
+    Prints a line with a message, and a second line if there is advice. Then ends the process with a
+    status. Programs that call `main` may catch the `SystemExit`, so it has the text as its message.
     """
     lines = [visible_line(message)]
     if advice:
         lines.append(visible_line(advice))
     text = "\n".join(lines)
     show_lines(text, file=sys.stderr)
-    end = SystemExit(text)  # with a text, the status would be 1
-    end.code = status
+    end = SystemExit(text)
+    end.code = status  # otherwise the status would be 1, because the argument is a text
     raise end

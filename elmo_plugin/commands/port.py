@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add_shared
 from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
@@ -47,8 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trust",
         action="store_true",
-        help="let Jsonnet import files that are not in the folder of OLD, and --dry-run make "
-        "whatever OLD names; for an archive, as in other commands",
+        help="let Jsonnet import files that are not in the folder of OLD, and let --dry-run make "
+        "any class that OLD names; for an archive, this option is the same as in other commands",
     )
     parser.add_argument(
         "--dry-run",
@@ -74,8 +74,7 @@ def _port_archive(args: argparse.Namespace) -> None:
 
 
 def _port_config(args: argparse.Namespace) -> None:
-    """Ports a configuration, writes it, and after `--dry-run` runs one batch of it."""
-    from elmo_plugin.config_check import mistakes
+    """Ports a configuration and writes it. With `--dry-run`, also runs one batch of it."""
     from elmo_plugin.migration.porting import port_config
     from elmo_plugin.migration.porting.source import read_config, to_json, with_values
 
@@ -85,41 +84,54 @@ def _port_config(args: argparse.Namespace) -> None:
     else:
         name = args.source
         content = read_bytes(args.source, name)
-    given = _variables(args.ext_var)
-    old = read_config(decode(content, name), name, given, trust=args.trust)
-    config, notes = port_config(old)
-    left = []  # the mistakes that a person must mend
-    for mistake in mistakes(config):
-        if mistake.number is None:
-            left.append(mistake)
-        else:  # a number that is written as text, such as "0.5", can be mended here
-            note = _replace_text(config, mistake.keys, mistake.place, mistake.number.value)
-            notes.append(note)
-    _print_findings(notes, left)
+    variables = _parse_variables(args.ext_var)
+    old_config = read_config(decode(content, name), name, variables, trust=args.trust)
+    config, notes = port_config(old_config)
+    notes_on_numbers, remaining_mistakes = _mend_numbers(config)
+    _print_findings(notes + notes_on_numbers, remaining_mistakes)
     with atomic_write(args.output) as temporary:
         temporary.write_text(to_json(config), encoding="utf-8")
     if args.output != STANDARD_OUTPUT:
         _print(f"wrote {args.output}")
     if args.dry_run:
-        if left:
+        if remaining_mistakes:
             raise BiLmError("dry run: first do the points that are listed above as to be done")
-        _dry_run(with_values(config, os.environ | given), trust=args.trust)
+        _dry_run(with_values(config, os.environ | variables), trust=args.trust)
         _print("dry run: built the reader, vocabulary, model and trainer, and ran one batch")
 
 
-def _print_findings(notes: Sequence["Note"], left: Sequence["Mistake"]) -> None:
-    """Prints the changes, and the points that are left for the user."""
+def _mend_numbers(config: dict[str, Any]) -> tuple[list["Note"], list["Mistake"]]:
+    """
+    Mends the numbers that a configuration has as text, such as "0.5". Returns notes on these
+    changes, and the other mistakes in the configuration, which a person must mend.
+    """
+    from elmo_plugin.config_check import mistakes
+
+    notes = []
+    others = []
+    for mistake in mistakes(config):
+        if mistake.number is None:
+            others.append(mistake)
+        elif mistake.number.value is None:
+            notes.append(_mark_variable_as_number(config, mistake))
+        else:
+            notes.append(_replace_text_by_number(config, mistake, mistake.number.value))
+    return notes, others
+
+
+def _print_findings(notes: Sequence["Note"], mistakes: Sequence["Mistake"]) -> None:
+    """Prints the notes on changes, and the mistakes that are left for the user."""
     for note in notes:
         _print(str(note))
-    # A note says more about a place than a mistake there, and it is printed already.
-    noted = {note.place for note in notes if note.kind == "left"}
-    for mistake in left:
-        if mistake.place not in noted:
+    # If a note is on the same place as a mistake, the note says more, and it is printed already.
+    noted_places = {note.place for note in notes if note.kind == "left"}
+    for mistake in mistakes:
+        if mistake.place not in noted_places:
             _print(f"to be done: {mistake}")
 
 
-def _variables(texts: Sequence[str]) -> dict[str, str]:
-    """Parses the values of `--ext-var`."""
+def _parse_variables(texts: Sequence[str]) -> dict[str, str]:
+    """Returns the variables of `--ext-var` by their names."""
     values = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -131,9 +143,9 @@ def _variables(texts: Sequence[str]) -> dict[str, str]:
 
 def _dry_run(config: dict[str, Any], trust: bool) -> None:
     """
-    Makes what `allennlp train --dry-run` makes, on the CPU, and runs one batch. Raises `BiLmError`
-    for any error in this; without `trust` also before anything is made, if the configuration may
-    run code or fetch files.
+    Makes what `allennlp train --dry-run` makes, on the CPU, and runs one batch. Any error becomes a
+    `BiLmError`. Without `trust`, a configuration that may run code or fetch files is also an error,
+    before any of its objects is made.
     """
     from elmo_plugin.archives import spacy_rules
     from elmo_plugin.migration.porting.source import how_to_give, variables_in
@@ -146,7 +158,8 @@ def _dry_run(config: dict[str, Any], trust: bool) -> None:
         _make_and_run(config)
         return
     _check_dry_run(config)
-    with spacy_rules(config, name="dry run"):  # AllenNLP would download spaCy's models
+    # Without these rules, AllenNLP would download the models of spaCy.
+    with spacy_rules(config, name="dry run"):
         _make_and_run(config)
 
 
@@ -170,32 +183,35 @@ def _make_and_run(config: dict[str, Any]) -> None:
     from allennlp.common import Params
     from allennlp.data import DatasetReader
 
-    for file, key in _data_files(config).items():
+    for file, key in _data_files(config):
         with _errors_of_dry_run(f"{file}, read by {key} ({_plain_options(config[key])}): "):
-            params = Params({key: deepcopy(config[key])}).pop(key)  # its errors name the key
+            # Popped from other parameters, because errors then name the key.
+            params = Params({key: deepcopy(config[key])}).pop(key)
             reader = DatasetReader.from_params(params)
             num_instances = sum(1 for _ in reader.read(file))
             if num_instances == 0:
                 raise BiLmError("it finds no instances")
     with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder, _errors_of_dry_run():
-        loop: Any = TrainModel.from_params(Params(config), serialization_dir=folder, local_rank=0)
-        for batch in loop.trainer.data_loader:
+        params = Params(config)
+        training: Any = TrainModel.from_params(params, serialization_dir=folder, local_rank=0)
+        for batch in training.trainer.data_loader:
             # Computes the outputs and the loss, without a step of the optimizer.
-            loop.trainer.batch_outputs(batch, for_training=True)
-            break  # one is enough
+            training.trainer.batch_outputs(batch, for_training=True)
+            break  # one batch is enough
 
 
 def _for_one_batch(config: dict[str, Any]) -> dict[str, Any]:
     """
-    Returns a configuration for `TrainModel` that runs in this process, on the CPU. The keys that
-    `allennlp train` takes out before it makes a `TrainModel` are left out here as well.
+    Returns a configuration for `TrainModel` that runs in this process, on the CPU. Leaves out the
+    keys that `TrainModel` does not take: `allennlp train` reads them itself.
     """
     from elmo_plugin.sweeps.trainings import SEEDS
 
     trainer = config.get("trainer", {})
     if isinstance(trainer, str):  # AllenNLP also takes only the name of a class
         trainer = {"type": trainer}
-    kept = {key: value for key, value in config.items() if key not in ("distributed", *SEEDS)}
+    keys_of_command = ("distributed", *SEEDS)
+    kept = {key: value for key, value in config.items() if key not in keys_of_command}
     kept["trainer"] = trainer | {"cuda_device": -1}
     for key in ("data_loader", "validation_data_loader"):
         loader = kept.get(key)
@@ -237,20 +253,29 @@ def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {message}"
 
 
-def _data_files(config: dict[str, Any]) -> dict[str, str]:
-    """Returns the files of data, each with the key of the reader that reads it."""
-    validation = "dataset_reader"
+class _DataFile(NamedTuple):
+    """A file of data, and the key in the configuration of the reader that reads it."""
+
+    path: str
+    reader_key: str
+
+
+def _data_files(config: dict[str, Any]) -> list[_DataFile]:
+    """Returns the files of data. A file is listed twice if two different readers read it."""
+    validation_reader = "dataset_reader"
     if config.get("validation_dataset_reader"):
-        validation = "validation_dataset_reader"
-    readers = {
+        validation_reader = "validation_dataset_reader"
+    reader_of_path = {
         "train_data_path": "dataset_reader",
-        "validation_data_path": validation,
-        "test_data_path": validation,
+        "validation_data_path": validation_reader,
+        "test_data_path": validation_reader,
     }
-    files = {}
-    for key, reader in readers.items():
-        if isinstance(config.get(key), str):
-            files[config[key]] = reader
+    files: list[_DataFile] = []
+    for path_key, reader_key in reader_of_path.items():
+        if isinstance(config.get(path_key), str):
+            file = _DataFile(config[path_key], reader_key)
+            if file not in files:
+                files.append(file)
     return files
 
 
@@ -270,25 +295,34 @@ def _print(text: str) -> None:
     show(text, file=sys.stderr)
 
 
-def _replace_text(
-    config: dict[str, Any], keys: Sequence[str | int], place: str, number: float | None
-) -> "Note":
+def _replace_text_by_number(config: dict[str, Any], mistake: "Mistake", number: float) -> "Note":
+    """Replaces a text in a configuration by the number that it means, and returns a note on it."""
+    from elmo_plugin.migration.porting import Note
+
+    parent = _parent(config, mistake.keys)
+    parent[mistake.keys[-1]] = number
+    return Note(mistake.place, f"text, now the number {number!r}", "changed")
+
+
+def _mark_variable_as_number(config: dict[str, Any], mistake: "Mistake") -> "Note":
     """
-    Changes a text in a configuration to its number, in place, and returns a note for the user. A
-    number of `None` means that the text is the mark of a variable, whose value is not known: then
-    the mark says afterwards that the variable is a number.
+    Changes the mark of a variable in a configuration, so that the variable becomes a number. A mark
+    stands for a variable whose value is not known, such as `std.extVar('RATE')`.
     """
     from elmo_plugin.migration.porting import Note
     from elmo_plugin.migration.porting.source import NUMBER_VARIABLE
 
+    parent = _parent(config, mistake.keys)
+    key = mistake.keys[-1]
+    # The first character of a mark says whether its variable is a text or a number.
+    name_and_end = parent[key][1:]
+    parent[key] = NUMBER_VARIABLE + name_and_end
+    return Note(mistake.place, "text, now read as a number by std.parseJson", "changed")
+
+
+def _parent(config: dict[str, Any], keys: Sequence[str | int]) -> Any:
+    """Returns the object or list in a configuration in which the value at `keys` is."""
     parent: Any = config
     for key in keys[:-1]:
         parent = parent[key]
-    last = keys[-1]
-    if number is None:
-        # The first character of a mark says whether its variable is a text or a number.
-        name_and_end = parent[last][1:]
-        parent[last] = NUMBER_VARIABLE + name_and_end
-        return Note(place, "text, now read as a number by std.parseJson", "changed")
-    parent[last] = number
-    return Note(place, f"text, now the number {number!r}", "changed")
+    return parent

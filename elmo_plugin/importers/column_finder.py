@@ -57,7 +57,8 @@ class ColumnFinder:
         width = len(self._columns)
         if column in self._table.names:
             return self._table.names.index(column)
-        if column.lstrip("-").isdecimal() and -width <= int(column) < width:
+        is_column_number = re.fullmatch(r"-?\d+", column) is not None
+        if is_column_number and -width <= int(column) < width:
             return int(column) % width
         known = ", ".join(repr(name) for name in self._table.names) or "without a header"
         raise self.error(

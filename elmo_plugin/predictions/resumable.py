@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 _VERSION = 2  # of the files of chunks, and of how their predictions are computed
 _CHUNK_INPUTS = 256  # about how many inputs a chunk has: whole batches
-_CHUNKS = "[0-9]" * 8 + "_" + "[0-9a-f]" * 32 + ".jsonl.gz"  # the names that `Chunk.of` gives
+# The pattern of the file names that `Chunk.from_inputs` gives.
+_CHUNKS = "[0-9]" * 8 + "_" + "[0-9a-f]" * 32 + ".jsonl.gz"
 
 logger = get_logger(__name__)
 
@@ -47,12 +48,12 @@ logger = get_logger(__name__)
 @dataclass(frozen=True)
 class PredictorSettings:
     """
-    Says how a model is loaded, and how it predicts: in each process alike.
+    Says how a model is loaded, and how it predicts. All worker processes get the same settings.
 
     archive, predicates, trust: see `load_predictor`
     device: "cpu", "cuda" or "cuda:N"
     batch_size: the number of texts that are computed together
-    threads: of each process; the last digits of probabilities depend on it
+    threads: the number of threads in each process. The last digits of probabilities depend on it.
     """
 
     archive: str
@@ -80,21 +81,21 @@ class PredictorSettings:
 
 class Chunk(NamedTuple):
     """
-    Consecutive inputs of a file.
+    Consecutive inputs of a file. Their predictions are written together.
 
-    file_name: of their predictions. It begins with the chunk's number, and contains a digest of the
-        inputs, so that predictions for other inputs are not taken for theirs.
+    file_name: the name of the file with the predictions. It begins with the chunk's number. It also
+        contains a digest of the inputs, because after they change, the old file must not be used.
     """
 
     inputs: Sequence[Input]
     file_name: str
 
     @classmethod
-    def of(cls, number: int, inputs: Sequence[Input]) -> "Chunk":
-        """Makes a chunk of its inputs and of its number, from 0."""
+    def from_inputs(cls, number: int, inputs: Sequence[Input]) -> "Chunk":
+        """Makes a chunk and the name of its file. The first chunk of a file has the number 0."""
         digest = blake2b(digest_size=16)
-        for given in inputs:
-            digest.update(json.dumps([given.line, given.values]).encode())
+        for text in inputs:
+            digest.update(json.dumps([text.line, text.values]).encode())
         return cls(inputs, f"{number:08d}_{digest.hexdigest()}.jsonl.gz")
 
 
@@ -114,9 +115,11 @@ def write_resumable(
     bar: "tqdm",
 ) -> Count:
     """
-    Writes the prediction for each input, as `write_predictions` does, with a predictor that the
-    settings have loaded. Predictions that a stopped run has left are used if they are of the same
-    model, settings and texts; otherwise a warning says that they are not.
+    Writes the prediction for each input, as `write_predictions` does. `predictor` is the result of
+    `settings.load()`; if there are several workers, each loads its own.
+
+    Predictions that a stopped run has left are used if the model, the settings and the texts are
+    still the same. Otherwise a warning names the changes.
 
     Raises `BiLmError` if an input cannot be used, or another process writes the same output, and
     `ChildProcessError` if a worker was killed.
@@ -124,8 +127,9 @@ def write_resumable(
     paths = []
     num_kept = 0
     with unfinished_folder(Path(output), _CHUNKS) as folder:
-        _prepare_folder(folder, _describe(predictor, settings))
-        chunks = _remove_outdated(_divide(inputs, settings.chunk_size), folder)
+        _prepare_folder(folder, _describe_run(predictor, settings))
+        chunks = _divide(inputs, settings.chunk_size)
+        chunks = _replacing_outdated_files(chunks, folder)
         for chunk, is_new in _predict_chunks(chunks, folder, predictor, settings, num_workers):
             paths.append(folder / chunk.file_name)
             num_inputs = len(chunk.inputs)
@@ -143,44 +147,52 @@ def _divide(inputs: Iterable[Input], size: int) -> Iterator[Chunk]:
     remaining = iter(inputs)
     number = 0
     while taken := list(islice(remaining, size)):
-        yield Chunk.of(number, taken)
+        yield Chunk.from_inputs(number, taken)
         number += 1
 
 
 def _prepare_folder(folder: Path, description: dict[str, Any]) -> None:
     """
-    Removes the chunks that a stopped run has left in the folder, and writes the description there.
-    Chunks with the same description are kept; if it differs, a warning says in what.
+    Keeps the chunks that a stopped run has left in the folder if that run had the same description.
+    Otherwise removes them, warns of the changes, and writes the new description.
     """
     file = folder / DESCRIPTION
     if file.exists():
-        found = read_json_object(file, str(file))
-        if found == description:
+        old_description = read_json_object(file, str(file))
+        if old_description == description:
             return
-        changed = [name for name in description if found.get(name) != description[name]]
+        changed = []
+        for name, value in description.items():
+            if old_description.get(name) != value:
+                changed.append(name)
         logger.warning("%s was made with another %s: starting again", folder, " and ".join(changed))
     for chunk in folder.glob(_CHUNKS):
         chunk.unlink()
     write_json(file, description)
 
 
-def _describe(predictor: TextPredictor, settings: PredictorSettings) -> dict[str, Any]:
-    """Returns all on which the predictions for a text depend."""
+def _describe_run(predictor: TextPredictor, settings: PredictorSettings) -> dict[str, Any]:
+    """Returns everything that the prediction for a text depends on, except the text."""
+    # A run may resume on another GPU, so cuda:0 and cuda:1 are both "cuda".
+    kind_of_device = settings.device.split(":")[0]
     return {
         "version": _VERSION,
-        "model": _digest(predictor),
-        "device": settings.device.split(":")[0],  # whichever GPU it is
+        "model": _digest_of_models(predictor),
+        "device": kind_of_device,
         "batch size": settings.batch_size,
         "number of threads": settings.threads,
     }
 
 
-def _digest(predictor: TextPredictor) -> str:
-    """Returns a digest of the configurations, the vocabularies and the weights of the models."""
+def _digest_of_models(predictor: TextPredictor) -> str:
+    """
+    Returns a digest of the configuration, the vocabulary and the weights of the model, and of its
+    tagger's model if it needs a tagger.
+    """
     digest = blake2b(digest_size=16)
     digest.update(json.dumps(predictor.config, sort_keys=True).encode())
     if predictor.tagger is not None:
-        digest.update(_digest(predictor.tagger).encode())
+        digest.update(_digest_of_models(predictor.tagger).encode())
     model = predictor.allennlp._model
     for namespace in sorted(model.vocab.get_namespaces()):
         words = model.vocab.get_index_to_token_vocabulary(namespace)
@@ -195,10 +207,10 @@ def _digest(predictor: TextPredictor) -> str:
     return digest.hexdigest()
 
 
-def _remove_outdated(chunks: Iterable[Chunk], folder: Path) -> Iterator[Chunk]:
+def _replacing_outdated_files(chunks: Iterable[Chunk], folder: Path) -> Iterator[Chunk]:
     """
-    Yields all the chunks. Before each, removes the file with the same number that a stopped run
-    made for other texts. Warns of the first such file only.
+    Yields all the chunks. Before a chunk is yielded, its old file is removed if a stopped run made
+    it for other texts. Only the first such file causes a warning.
     """
     path_of_number = {_number_in(path.name): path for path in folder.glob(_CHUNKS)}
     has_warned = False
@@ -209,7 +221,7 @@ def _remove_outdated(chunks: Iterable[Chunk], folder: Path) -> Iterator[Chunk]:
             if not has_warned:
                 place = chunk.inputs[0].place
                 logger.warning("%s: the texts have changed, and are predicted again", place)
-            has_warned = True
+                has_warned = True
         yield chunk
 
 
@@ -226,8 +238,11 @@ def _predict_chunks(
     num_workers: int,
 ) -> Iterator[tuple[Chunk, bool]]:
     """
-    Writes the predictions for each chunk that is not in the folder yet: with the predictor, or in
-    several processes with one each. Yields all chunks in order, and whether each one is new.
+    Writes the predictions for each chunk that is not in the folder yet. Yields all chunks in order,
+    each with true if its predictions are new.
+
+    If there is one worker, it is this process, and uses `predictor`. Otherwise the workers are new
+    processes, and each loads its own predictor.
     """
     if num_workers == 1:
         for chunk in chunks:
@@ -239,15 +254,15 @@ def _predict_chunks(
     )
 
 
-# The predictor and the size of the batches of this process, if it is a worker. The first call of
-# `_get_predictor` loads the predictor. That is within a task and not at the start of the worker,
-# because the pool passes only the errors of tasks on to the parent.
+# Only workers have these variables. The first call of `_get_predictor` loads the predictor. This
+# happens in the worker's first task and not at its start, because the pool passes only the errors
+# of tasks on to the parent.
 _get_predictor: "Callable[[], TextPredictor]"
 _batch_size: int
 
 
 def _start_worker(settings: PredictorSettings) -> None:
-    """Sets the threads and the variables of a new worker, but does not load its predictor yet."""
+    """Sets the number of threads and the global variables of a new worker process."""
     global _get_predictor, _batch_size
     torch.set_num_threads(settings.threads)
     _get_predictor = cache(settings.load)
@@ -261,21 +276,24 @@ def _predict_in_worker(folder: Path, chunk: Chunk) -> bool:
 
 def _predict_chunk(predictor: TextPredictor, batch_size: int, folder: Path, chunk: Chunk) -> bool:
     """
-    Writes the predictions for a chunk into its file: a line of JSON for each, compressed. Does
-    nothing and returns false if they are there already.
+    Writes the predictions for a chunk into its file, one line of JSON for each, and returns true.
+    Returns false if a stopped run has left the file already.
     """
     path = folder / chunk.file_name
     if path.exists() and _is_whole(path, len(chunk.inputs)):
         return False
-    # A cached word was computed in the batch of another chunk, and a bit differently there; but the
-    # predictions shall not depend on the chunks that this process has predicted before.
+    # The last digits of a cached vector depend on the batch in which it was computed. Which chunks
+    # this process has predicted before depends on the number of workers and on stopped runs. So
+    # each chunk begins with an empty cache.
     for model in predictor.models:
         for module in model.modules():
             if isinstance(module, BiLm):
                 module.clear_word_cache()
     with atomic_write(path) as temporary, gzip.open(temporary, "wt", encoding="utf-8") as file:
         for prediction in predictor.predict_each(chunk.inputs, batch_size):
-            file.write(json.dumps([prediction.line, prediction.inputs, prediction]) + "\n")
+            # In the order in which `_read_chunks` reads them.
+            values = [prediction.line, prediction.inputs, prediction]
+            file.write(json.dumps(values) + "\n")
     return True
 
 
@@ -283,8 +301,9 @@ def _is_whole(path: Path, num_predictions: int) -> bool:
     """Returns whether the file of a chunk has all its predictions, and warns if it does not."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
-            if sum(1 for _ in file) == num_predictions:  # reading compares the checksum
-                return True
+            num_lines = sum(1 for _ in file)  # raises an error if the checksum of gzip is wrong
+        if num_lines == num_predictions:
+            return True
     except (EOFError, OSError, ValueError, zlib.error):
         pass
     logger.warning("%s is damaged: its texts are predicted again", path)
@@ -292,11 +311,11 @@ def _is_whole(path: Path, num_predictions: int) -> bool:
 
 
 def _read_chunks(paths: Iterable[Path], task: TaskCard) -> Iterator[Prediction]:
-    """Yields the predictions in the files of chunks."""
+    """Yields the predictions in the files that `_predict_chunk` has written."""
     for path in paths:
         with gzip.open(path, "rt", encoding="utf-8") as file:
-            for text in file:
-                line, inputs, output = json.loads(text)
+            for json_line in file:
+                line_number, inputs, output = json.loads(json_line)
                 prediction = Prediction(output, task, inputs)
-                prediction.line = line
+                prediction.line = line_number
                 yield prediction

@@ -13,33 +13,29 @@ logger = get_logger(__name__)
 
 def inputs_of_table(file: str, task: TaskCard) -> Iterator[Input]:
     """
-    Yields the texts of a table, such as CSV or a spreadsheet. A header names their columns; without
-    one, the table has a column for each text of the task and no other.
+    Yields the texts of a table, such as CSV or a spreadsheet. A header may name the columns of
+    texts. A table without a header must have one column for each text of the task, and no others.
 
-    Raises `BiLmError`, naming the file, if it has neither, and `ConfigurationError` if it is no
-    table, or blank.
+    Raises `BiLmError`, naming the file, if it is not certain which columns have the texts, or if
+    the table has only a header. Raises `ConfigurationError` if the file is blank or is not a table.
     """
     report = Report(file)
     table = read_table(file, ImportOptions(), report)
     rows = [row for row in table.rows if not row.is_blank]
     columns = _named_columns(rows[0].fields, task)
-    if columns:
+    has_header = bool(columns)
+    if has_header:
         rows = rows[1:]
-    elif table.width == len(task.texts):
-        columns = list(range(table.width))
     else:
-        names = " and ".join(task.text_names)
-        listed = ", ".join(repr(field) for field in rows[0].fields)
-        raise BiLmError(f"{file}, line 1: expected a header that names {names}, got {listed:.200}")
+        columns = _unnamed_columns(file, rows[0].fields, task)
     if not rows:
         raise BiLmError(f"{file}: expected a text, got only a header")
-    for finding in report.lines(examples="rows"):  # on how the table was read
-        logger.info("%s", finding)
+    for line in report.lines(examples="rows"):
+        logger.info("%s", line)
     for row in rows:
         place = f"{file}, {row.place}"
         texts = [row.fields[column] for column in columns]
-        has_blank_text = not all(texts)
-        if has_blank_text:
+        if "" in texts:
             logger.warning("%s: left out, as a text is blank", place)
             continue
         yield Input(place, input_of_texts(task, texts, place), row.line)
@@ -48,16 +44,29 @@ def inputs_of_table(file: str, task: TaskCard) -> Iterator[Input]:
 def _named_columns(header: Sequence[str], task: TaskCard) -> list[int]:
     """
     Returns the numbers of the columns with the task's texts, or an empty list if the row is not a
-    header that names them. A single text may be in any column that is called "text" or the like.
+    header that names them. If the task has a single text, its column may also have one of the names
+    in `TEXT_NAMES`.
     """
-    found = [task.usual_name(field.lower()) for field in header]
-    if all(name in found for name in task.text_names):
-        return [found.index(name) for name in task.text_names]
+    column_names = [task.usual_name(field.lower()) for field in header]
+    if all(name in column_names for name in task.text_names):
+        return [column_names.index(name) for name in task.text_names]
     if len(task.texts) == 1:
         for name in TEXT_NAMES:
-            if name in found:
-                return [found.index(name)]
+            if name in column_names:
+                return [column_names.index(name)]
     return []
+
+
+def _unnamed_columns(file: str, first_row: Sequence[str], task: TaskCard) -> list[int]:
+    """
+    Returns the numbers of the columns with the task's texts if the table has no header. Raises
+    `BiLmError`, naming the file, if the table does not have one column for each text.
+    """
+    if len(first_row) == len(task.texts):
+        return list(range(len(first_row)))
+    names = " and ".join(task.text_names)
+    listed = ", ".join(repr(field) for field in first_row)
+    raise BiLmError(f"{file}, line 1: expected a header that names {names}, got {listed:.200}")
 
 
 def inputs_of_columns(file: str, task: TaskCard) -> Iterator[Input]:
@@ -71,5 +80,6 @@ def inputs_of_columns(file: str, task: TaskCard) -> Iterator[Input]:
     for sentence in read_untagged(file, report):
         place = f"{file}, line {sentence.line}"
         yield Input(place, input_of_item(task, sentence.words, place), sentence.line)
-    for finding in report.lines(examples="rows"):  # on how the columns were read
-        logger.warning("%s", finding)
+    # A warning, because the column of the words was guessed from its fields.
+    for line in report.lines(examples="rows"):
+        logger.warning("%s", line)

@@ -20,7 +20,7 @@ def test_the_packages_of_an_extra_are_found_as_pip_finds_them(extra: str) -> Non
         is_in_extra = marker is not None and marker.evaluate({"extra": extra})
         if is_in_extra or (extra == "" and is_always_needed):
             expected.add(requirement.name)
-    assert set(doctor.required(extra)) == expected
+    assert set(doctor.required_packages(extra)) == expected
 
 
 def test_a_package_for_older_versions_of_python_is_not_missing(
@@ -28,7 +28,7 @@ def test_a_package_for_older_versions_of_python_is_not_missing(
 ) -> None:
     lines = ["old; python_version < '3.0' and extra == 'x'", 'new; python_version < "9.0"']
     monkeypatch.setattr(doctor, "requires", lambda _: lines)
-    assert doctor.missing("x") == [] and doctor.missing("") == ["new"]
+    assert doctor.missing_packages("x") == [] and doctor.missing_packages("") == ["new"]
 
 
 def test_a_package_that_is_only_on_the_path_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,4 +37,4 @@ def test_a_package_that_is_only_on_the_path_is_an_error(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(doctor, "requires", not_installed)
     with pytest.raises(BiLmError, match="only on Python's path"):
-        doctor.missing("demo")
+        doctor.missing_packages("demo")

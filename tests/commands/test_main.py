@@ -14,7 +14,7 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.commands.command import COMMANDS
-from elmo_plugin.commands.main import main
+from elmo_plugin.commands.main import Stop, _run, main
 from elmo_plugin.language_model import measure_perplexity
 from tests.commands.run import run as run_in_allennlp
 from tests.conftest import REPOSITORY
@@ -91,6 +91,26 @@ def test_ctrl_c_and_system_errors_report_what_was_kept(
     monkeypatch.setattr("elmo_plugin.embed_files.embed_file", lambda *_, **__: os.close(-1))
     with pytest.raises(SystemExit, match=rf"^elmo embed: .*Bad file descriptor; {kept}$"):
         main(arguments)
+
+
+def test_a_stop_that_came_too_late_is_reported_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stop = Stop()
+
+    def swallow_the_interrupt(*_: object, **__: object) -> bool:
+        with pytest.raises(KeyboardInterrupt):
+            stop._handle(signal.SIGTERM, None)
+        return True
+
+    monkeypatch.setattr("elmo_plugin.embed_files.embed_file", swallow_the_interrupt)
+    (tmp_path / "text.txt").write_text("Hello\n")
+    arguments = ["embed", str(tmp_path / "text.txt"), str(tmp_path / "out.npz"), "--bilm", "tiny"]
+    with pytest.raises(SystemExit) as error:
+        _run(arguments, stop, has_own_process=False)
+    assert error.value.code == 128 + signal.SIGTERM
+    message = "\nelmo embed: all was written before it could be stopped\n"
+    assert capsys.readouterr().err == message
 
 
 def test_a_command_reports_that_allennlp_is_missing(

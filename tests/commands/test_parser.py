@@ -14,7 +14,7 @@ from elmo_plugin import __version__
 from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.commands.command import COMMANDS, Command
 from elmo_plugin.commands.main import main
-from elmo_plugin.commands.options import BILM_NAMES, seeds
+from elmo_plugin.commands.options import BILM_NAMES, is_column_number, seeds
 from elmo_plugin.commands.parser import make_parser, parse
 from elmo_plugin.commands.suggestions import fits
 from elmo_plugin.common.meanings import meanings
@@ -210,6 +210,14 @@ def test_a_text_given_in_place_of_a_file_is_recognized(
     assert status == 2 and message in err and err.count("\n") == 1
 
 
+def test_a_sentence_in_place_of_a_text_gets_no_hint_at_another_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    status, _, err = ended(capsys, "perplexity", "tiny", "A text.")
+    hint = "name a file of text, or - and pipe the text"
+    assert status == 2 and err == f"elmo perplexity: text not found: A text.; {hint}\n"
+
+
 def test_names_of_bilms_are_known_without_torch() -> None:
     assert set(BILM_NAMES) == set(MODELS)
 
@@ -326,7 +334,7 @@ def test_a_missing_gpu_is_found_before_anything_is_imported(
         if "--device" in make_parser(COMMANDS[name])._option_string_actions
     } == {*("predict", "embed", "neighbors", "perplexity", "probe", "senses")}
     monkeypatch.delattr("elmo_plugin.archives.import_all_plugins")
-    monkeypatch.delattr(Command, "load")
+    monkeypatch.delattr(Command, "import_packages")
     status, _, err = ended(capsys, *arguments, "--device", device)
     assert status == 2 and device in err and err.count("\n") == 1
 
@@ -343,6 +351,32 @@ def test_seeds_are_counted_or_listed(text: str, numbers: list[int]) -> None:
 def test_a_list_without_seeds_or_with_something_else_is_refused(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="expected whole numbers"):
         seeds(text)
+
+
+@pytest.mark.parametrize("text", ["0", "12", "-1"])
+def test_a_column_may_be_given_by_its_number(text: str) -> None:
+    assert is_column_number(text) and str(int(text)) == text
+
+
+@pytest.mark.parametrize("text", ["", "-", "--3", "3-", "word", "1.5", "²", "-x"])
+def test_other_texts_are_names_of_columns(text: str) -> None:
+    assert not is_column_number(text)
+
+
+@pytest.mark.parametrize("command", [["new", "bilm", "project", "--data"], ["import", "ner"]])
+def test_a_column_with_two_minus_signs_is_an_error(
+    command: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.txt").write_text("Ada B-PER\nmoved O\n\nBo B-PER\n")
+    options = ["--column=--1"]
+    if command[0] == "import":
+        options = ["--column=word=--1", "--dry-run"]
+    status, _, err = ended(capsys, *command, "train.txt", *options)
+    assert status == 2 and "--column" in err and "--1" in err and err.count("\n") == 1
 
 
 def test_standard_output_stands_for_a_file(

@@ -121,6 +121,16 @@ CONLL = {"type": "conll2003", "tag_label": "ner", "coding_scheme": "BIOUL"}
             ["--dry-run", "--trust"],
             r"^dry run: .*/a\.txt, read by dataset_reader \(type: 'conll2003', .*\): it finds no instances$",
         ),
+        (
+            simple_tagger,
+            {
+                "train_data_path": "\n",
+                "validation_data_path": "\n",  # the same file, for another reader
+                "validation_dataset_reader": CONLL,
+            },
+            ["--dry-run", "--trust"],
+            r"^dry run: .*/a\.txt, read by dataset_reader \(type: 'conll2003', .*\): it finds no instances$",
+        ),
     ],
 )
 def test_the_remaining_work_is_reported_in_one_sentence(

@@ -6,7 +6,7 @@ import pytest
 
 from elmo_plugin.predictions.kinds import view
 from elmo_plugin.predictions.prediction import TASKS
-from elmo_plugin.predictions.terminal import print_view
+from elmo_plugin.predictions.terminal import print_parts
 from elmo_plugin.predictions.views import MarkedSpan, MarkedText
 from tests.predictions.stubs import PASSAGE, SQUAD, SRL
 
@@ -14,8 +14,8 @@ COLOR = re.compile(r"\x1b\[[\d;]*m")
 
 
 def test_spans_are_in_brackets_before_their_labels(capsys: pytest.CaptureFixture[str]) -> None:
-    print_view(view(TASKS["srl"], SRL, {}))
-    print_view(
+    print_parts(view(TASKS["srl"], SRL, {}))
+    print_parts(
         [MarkedText("", "her old dog", [MarkedSpan(0, 11, "2", 1), MarkedSpan(0, 3, "1", 0)])]
     )
     assert capsys.readouterr().out.splitlines() == [
@@ -32,7 +32,7 @@ def test_bars_have_percentages_and_lengths(capsys: pytest.CaptureFixture[str]) -
         "label": "neutral",
         "probabilities": {"neutral": 0.625, "contradiction": 0.375, "entailment": 1e-9},
     }
-    print_view(view(TASKS["snli"], output, {}))
+    print_parts(view(TASKS["snli"], output, {}))
     assert capsys.readouterr().out.splitlines() == [
         "neutral",
         "  neutral             62.5 %  " + "█" * 19,
@@ -45,7 +45,7 @@ def test_bars_have_percentages_and_lengths(capsys: pytest.CaptureFixture[str]) -
     "text", ["[bold]no markup[/bold]", "a :smile: 😀 مرحبا", "long " * 100 + "line"]
 )
 def test_printed_text_keeps_its_spelling(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    print_view([MarkedText("", text, [])])
+    print_parts([MarkedText("", text, [])])
     assert capsys.readouterr().out == text + "\n"
 
 
@@ -53,10 +53,10 @@ def test_colored_output_is_otherwise_unchanged(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parts = view(TASKS["squad"], SQUAD, {"passage": PASSAGE, "question": "When?"})
-    print_view(parts)
+    print_parts(parts)
     plain = capsys.readouterr().out
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")
-    print_view(parts)
+    print_parts(parts)
     colored = capsys.readouterr().out
     assert COLOR.search(colored) and COLOR.sub("", colored) == plain
