@@ -209,8 +209,8 @@ def sentence_keys(
     keys = []
     lengths = []
     for sentence in ids:
-        # Without the padding, which is zeros, a sentence has the same key in every batch. If the
-        # last word itself ends in zeros, they are removed too, so the number of words is rounded up.
+        # Without its padding, a sentence has the same key in every batch. Padding is zeros. If the
+        # last word itself ends in zeros, they are removed too, so the length is rounded up.
         content = sentence.tobytes().rstrip(b"\0")
         # A blake2b hash also depends on its own `key`, and on `person`, its "personalization".
         hasher = blake2b(content, key=bilm_digest, person=dtype.encode(), digest_size=KEY_SIZE)
