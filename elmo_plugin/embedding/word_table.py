@@ -33,6 +33,12 @@ class WordTable(NamedTuple):
     vectors: Tensor
     scales: Tensor
 
+    def float_vectors(self) -> Tensor:
+        """Returns all vectors as float32."""
+        if len(self.scales) == 0:
+            return self.vectors
+        return self.vectors * self.scales.unsqueeze(-1)
+
 
 def read_table(source: str) -> tuple[WordTable, str]:
     """

@@ -121,7 +121,7 @@ class WordVectorsEmbedder(TokenEmbedder):
         is_stored = trainable or self._digest == ""
         self.register_buffer("keys", table.keys, persistent=is_stored)
         if trainable:
-            self.vectors = nn.Parameter(_dequantized(table.vectors, table.scales))
+            self.vectors = nn.Parameter(table.float_vectors())
             self.register_buffer("scales", torch.empty(0))  # the vectors are floats now
         else:
             self.register_buffer("vectors", table.vectors, persistent=is_stored)
@@ -147,10 +147,9 @@ class WordVectorsEmbedder(TokenEmbedder):
         word_rows, lower_case_rows = candidate_rows.unbind(dim=-1)
         rows = torch.where(is_found[..., 0], word_rows, lower_case_rows)  # Shape: (batch, time)
         is_known = is_found.any(dim=-1, keepdim=True)
-        scales = self.scales  # empty if the vectors are floats
-        if len(scales) > 0:
-            scales = scales[rows]
-        embedded = _dequantized(self.vectors[rows], scales)  # Shape: (batch, time, dim)
+        embedded = self.vectors[rows]  # Shape: (batch, time, dim)
+        if len(self.scales) > 0:  # the vectors are integers
+            embedded = embedded * self.scales[rows].unsqueeze(-1)
         if self.unknown is None:
             return embedded * is_known
         is_word = word_keys[..., :1] != 0
@@ -188,16 +187,6 @@ class WordVectorsEmbedder(TokenEmbedder):
 def _pair_of_keys(word: str) -> tuple[int, int]:
     """Returns the key of a word, and the key of its lower-case form."""
     return word_key(word), word_key(word.lower())
-
-
-def _dequantized(vectors: Tensor, scales: Tensor) -> Tensor:
-    """
-    Returns vectors of integers, shape (..., dim), multiplied by their scales, shape (...). Without
-    scales the vectors are floats already, and are returned unchanged.
-    """
-    if len(scales) == 0:
-        return vectors
-    return vectors * scales[..., None]
 
 
 def _archived_table(folder: str | PathLike[str] | None, source: str) -> WordTable | None:
