@@ -220,9 +220,10 @@ def _archived_table(folder: str | PathLike[str] | None, source: str) -> WordTabl
 def _read_metadata(state: Any) -> dict[str, str]:
     """
     Reads the extra state of a `WordVectorsEmbedder`: its vectors, digest and version. Raises
-    `ConfigurationError` if it has other entries.
+    `ConfigurationError` if it is damaged, or has other entries.
     """
-    metadata = json_from_tensor(state, _METADATA_NAME)
+    with as_configuration_error():
+        metadata = json_from_tensor(state, _METADATA_NAME)
     if not isinstance(metadata, dict) or set(metadata) != {"vectors", "digest", "version"}:
         raise ConfigurationError(
             f"{_METADATA_NAME}: expected vectors, digest, version, got {metadata!r}"

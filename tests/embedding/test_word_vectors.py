@@ -98,3 +98,10 @@ def test_trained_bundled_vectors_are_stored(tmp_path: Path) -> None:
     torch.save(embedder.state_dict(), tmp_path / "weights.th")
     loaded = WordVectorsEmbedder(trainable=True, serialization_dir=tmp_path)
     assert loaded.vectors.abs().max() == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[]", b'{"vectors": "english"}'])
+def test_damaged_metadata_is_a_configuration_error(content: bytes) -> None:
+    damaged = torch.tensor(list(content), dtype=torch.uint8)
+    with pytest.raises(ConfigurationError, match="the metadata of word vectors in the weights"):
+        WordVectorsEmbedder("english").set_extra_state(damaged)
