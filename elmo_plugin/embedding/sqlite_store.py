@@ -203,24 +203,31 @@ class SqliteStore:
         Creates the table of a new file, and empties a file of an earlier format. Raises
         `sqlite3.OperationalError` if the file has a later format, or anything but the table.
         """
-        if _format_of(connection) == FORMAT:
-            _check_schema(connection)
-            return
-        # If an error is raised from here on, the caller closes the file, and nothing is changed.
-        connection.execute("BEGIN IMMEDIATE")
-        version = _format_of(connection)  # another process may have prepared it meanwhile
+        if _format_of(connection) < FORMAT:
+            # If an error is raised before the commit, the caller closes the file, and nothing is
+            # changed.
+            connection.execute("BEGIN IMMEDIATE")
+            self._create_table(connection)
+            connection.execute("COMMIT")
+        version = _format_of(connection)
         if version > FORMAT:
             raise sqlite3.OperationalError(f"its format is {version}, not {FORMAT}")
-        if version < FORMAT:
-            if version > 0:
-                self._warn(
-                    f"has the format {version}, in which a word could get another word's vectors: "
-                    "it is emptied"
-                )
+        _check_schema(connection, [_TABLE])
+
+    def _create_table(self, connection: sqlite3.Connection) -> None:
+        """Creates the table in a new file, or replaces the table of an earlier format."""
+        version = _format_of(connection)
+        if version >= FORMAT:
+            return  # another process has created the table meanwhile
+        if version > 0:
+            self._warn(
+                f"has the format {version}, in which a word could get another word's vectors: "
+                "it is emptied"
+            )
             connection.execute("DROP TABLE IF EXISTS records")
-            connection.execute(_TABLE)
-            connection.execute(f"PRAGMA user_version = {FORMAT}")
-        connection.execute("COMMIT")
+        _check_schema(connection, [])
+        connection.execute(_TABLE)
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.folder, self.max_bytes)
@@ -236,14 +243,14 @@ def _format_of(connection: sqlite3.Connection) -> int:
     return version
 
 
-def _check_schema(connection: sqlite3.Connection) -> None:
+def _check_schema(connection: sqlite3.Connection, expected: Sequence[str]) -> None:
     """
-    Raises `sqlite3.OperationalError` if a file has anything but our table: a view or a trigger in
-    its place would run code of the file.
+    Raises `sqlite3.OperationalError` if a file has anything but the expected tables, at most one. A
+    view or a trigger, for example, would run code of the file.
     """
-    # A file could have millions of entries; the second one is wrong already.
+    # The file may have millions of entries, but two show that there are too many.
     entries = connection.execute("SELECT sql FROM sqlite_master LIMIT 2").fetchall()
-    if entries != [(_TABLE,)]:
+    if [sql for (sql,) in entries] != list(expected):
         raise sqlite3.OperationalError("it is not a file of this cache")
 
 
