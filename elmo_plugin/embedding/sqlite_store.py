@@ -222,15 +222,17 @@ class SqliteStore:
         version = _format_of(connection)
         if version >= FORMAT:
             return  # another process has created the table meanwhile
-        if version > 0:
-            self._warn(
-                f"has the format {version}, in which a word could get another word's vectors: "
-                "it is emptied"
-            )
+        is_earlier_format = version > 0  # not a new file
+        if is_earlier_format:
             connection.execute("DROP TABLE IF EXISTS records")
         _check_schema(connection, [])
         connection.execute(_TABLE)
         connection.execute(f"PRAGMA user_version = {FORMAT}")
+        if is_earlier_format:
+            self._warn(
+                f"has the format {version}, in which a word could get another word's vectors: "
+                "it is emptied"
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.folder, self.max_bytes)

@@ -155,6 +155,11 @@ def test_a_file_of_another_program_does_not_become_a_cache(schema: str, tmp_path
     _check_that_a_cache_is_not_used(tmp_path, schema, version=0)
 
 
+def test_a_file_of_another_program_with_a_low_version_is_not_emptied(tmp_path: Path) -> None:
+    schema = "CREATE TABLE records (artist TEXT); CREATE TABLE songs (title TEXT)"
+    _check_that_a_cache_is_not_used(tmp_path, schema, version=1)
+
+
 def _check_that_a_cache_is_not_used(tmp_path: Path, schema: str, version: int) -> None:
     with sqlite3.connect(tmp_path / NAME) as connection:
         connection.executescript(f"{schema}; PRAGMA user_version = {version}")
