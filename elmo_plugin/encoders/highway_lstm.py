@@ -141,9 +141,9 @@ def _write_derivatives_by_gates(
     gates: Tensor, carried: Tensor, cells_before: Tensor, tanh_cells: Tensor, derivatives: Tensor
 ) -> None:
     """
-    Writes the derivatives with respect to the pre-activations of the gates: the cell's for i, f and
-    g, and the hidden state's for o and r. `gates` are the five sigmoids, and `carried` are the
-    `u_t`. `derivatives` have the shape of the gates, (rows, 5 * dim).
+    Writes derivatives with respect to the pre-activations of the gates: the cell is differentiated
+    for i, f and g, and the hidden state for o and r. `gates` are the five sigmoids, and `carried`
+    are the `u_t`. `derivatives` have the shape of the gates, (rows, 5 * dim).
     """
     write_derivatives_of_cells(gates, cells_before, derivatives)
     _, _, _, o, r = gates.chunk(5, dim=1)

@@ -60,8 +60,8 @@ def read_both_ways(
     step takes from the one before, with one mask for all time steps of a sentence (Gal and
     Ghahramani, 2016).
     """
-    # The recurrences below are faster than torch's only on a CPU, with gradients. Recurrent dropout
-    # always needs them, because torch's layers do not offer it.
+    # The recurrences below are faster than torch's only on a CPU, with gradients. But torch's
+    # layers do not offer recurrent dropout.
     is_torch_faster = inputs.is_cuda or not torch.is_grad_enabled()
     if is_torch_faster and recurrent_dropout == 0:
         return read_by_torch(layer, inputs, mask)
@@ -296,9 +296,9 @@ class LstmRecurrence(Function):
 
 def _derivatives_by_gates(gates: Tensor, cells_before: Tensor, tanh_cells: Tensor) -> Tensor:
     """
-    Returns the derivatives with respect to the pre-activations of an LSTM's gates: the cell's for
-    i, f and g, and the hidden state's for o. `gates` are the four sigmoids, shape (directions,
-    rows, 4 * dim).
+    Returns derivatives with respect to the pre-activations of an LSTM's gates: the cell is
+    differentiated for i, f and g, and the hidden state for o. `gates` are the four sigmoids, shape
+    (directions, rows, 4 * dim).
     """
     derivatives = torch.empty_like(gates)
     write_derivatives_of_cells(gates, cells_before, derivatives)
@@ -438,7 +438,7 @@ class GruRecurrence(Function):
 
 
 def product(left: Tensor, right: Tensor, dtype: torch.dtype) -> Tensor:
-    """Returns `left @ right`, computed in `dtype`, in the type of `left`."""
+    """Returns `left @ right` in the type of `left`. The product is computed in `dtype`."""
     return multiply(left.to(dtype), right.to(dtype)).to(left.dtype)
 
 
