@@ -34,10 +34,10 @@ class HighwayLstmRecurrence(Function):
         c_t = sigmoid(f) * c_{t-1} + sigmoid(i) * tanh(g)
         h_t = m * (sigmoid(r) * sigmoid(o) * tanh(c_t) + (1 - sigmoid(r)) * u_t)
 
-    The highway connection carries u_t. The dropout mask m is from their equation 13: dropout acts
-    on what the next time step reads and on what the next layer reads. The caller computes `a_t`,
-    the part of the inputs with all biases, and `u_t`, as one product for all rows. In both passes
-    only values that depend on the previous or next time step are computed one step at a time.
+    The highway connection carries u_t. The dropout mask m is from their equation 13: the next time
+    step and the next layer both read h_t after dropout. The caller computes `a_t`, the part of the
+    inputs with all biases, and `u_t`, as one product for all rows. In both passes only values that
+    depend on the previous or next time step are computed one step at a time.
     """
 
     @staticmethod
@@ -211,8 +211,8 @@ class HighwayLstm(SizedEncoder):
         The number of layers.
     recurrent_dropout : `float`, optional (default = `0.0`)
         The rate of dropout on the output vectors of each layer, with the same mask for all time
-        steps of a sentence. It acts on what the next time step and the next layer read (He et al.,
-        2017, equation 13); in AllenNLP 2, only on what the next time step reads.
+        steps of a sentence. The next time step and the next layer both read the vectors after
+        dropout (He et al., 2017, equation 13). In AllenNLP 2, only the next time step does.
 
     Raises `ConfigurationError` if there are no layers.
     """
