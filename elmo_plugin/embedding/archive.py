@@ -15,6 +15,7 @@ from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_ten
 
 EXTRA_STATE = "_extra_state"  # torch's name for a module's stored values other than tensors
 _MIX_WEIGHTS = ".scalar_mix.weights"  # the end of the name of a mix's weights
+_MIX_GAMMA = ".scalar_mix.gamma"
 _METADATA_NAME = "the metadata of ELMo in the weights"  # in messages
 
 
@@ -156,9 +157,11 @@ class LayerWeights(NamedTuple):
 
 
 def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
-    """Reads all mixes from the `state_dict` of a model, in its order."""
-    # The names of the modules that mix, such as "elmo.mixes.input".
-    modules = [name.removesuffix(_MIX_WEIGHTS) for name in state if name.endswith(_MIX_WEIGHTS)]
+    """
+    Reads all mixes from the `state_dict` of a model, in its order. Raises `BiLmError` if the
+    metadata of ELMo are damaged, or do not fit a mix.
+    """
+    modules = _mixing_modules(state)
     num_modules = Counter(_placement(module) for module in modules)
     mixes = []
     for module in modules:
@@ -167,22 +170,39 @@ def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
             placement = module  # only the whole name tells these mixes apart
         weights = torch.softmax(state[module + _MIX_WEIGHTS].double(), dim=0).tolist()
         layers = _mixed_layers(state, module, len(weights))
-        gamma = float(state[f"{module}.scalar_mix.gamma"])
+        gamma = float(state[module + _MIX_GAMMA])
         mixes.append(LayerWeights(placement, layers, normalized_weights=weights, gamma=gamma))
     return mixes
+
+
+def _mixing_modules(state: Mapping[str, Any]) -> list[str]:
+    """Returns the names of the modules that mix layers, such as "elmo.mixes.input"."""
+    modules = []
+    for name in state:
+        if name.endswith(_MIX_WEIGHTS):
+            module = name.removesuffix(_MIX_WEIGHTS)
+            # A module of another program may have such weights, but without a gamma.
+            if module + _MIX_GAMMA in state:
+                modules.append(module)
+    return modules
 
 
 def _mixed_layers(state: Mapping[str, Any], module: str, num_layers: int) -> list[int]:
     """
     Returns the numbers of the layers that a module mixes, `num_layers` of them. Only a
     `ContextualElmo` stores them. Any other `ElmoRepresentations` is taken to mix all layers of its
-    biLM.
+    biLM. Raises `BiLmError` if the stored layers do not fit.
     """
     elmo_prefix, _, mix_name = module.rpartition("mixes.")
     metadata = state.get(elmo_prefix + EXTRA_STATE)
     if metadata is None:
         return list(range(num_layers))
-    return ElmoMetadata.from_tensor(metadata).layers[mix_name]
+    layers = ElmoMetadata.from_tensor(metadata).layers.get(mix_name)
+    if layers is None or len(layers) != num_layers:
+        raise BiLmError(
+            f"{_METADATA_NAME}: expected {num_layers} layers of {mix_name}, got {layers}"
+        )
+    return layers
 
 
 def layer_name(number: int) -> str:
