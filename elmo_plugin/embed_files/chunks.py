@@ -25,7 +25,7 @@ from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.unfinished import DESCRIPTION, unfinished_folder
 
 STANDARD_INPUT = "-"
-_CHUNKS = "[0-9]" * 8 + ".npz"  # the files of chunks, see `chunk_path`
+_CHUNK_FILES = "[0-9]" * 8 + ".npz"  # a pattern of the names that `chunk_path` gives
 _RECORD_BYTES = 8  # added to the size of each record, because blank lines also take memory
 
 logger = get_logger(__name__)
@@ -82,9 +82,9 @@ def read_chunks(
         name = source
         lines = read_lines(source)
     if has_proteins:
-        records = _proteins(name, lines)
+        records = _protein_records(name, lines)
     else:
-        records = _lines(name, lines, column)
+        records = _line_records(name, lines, column)
     yield from chunks_of(records, chunk_size, digest)
 
 
@@ -93,7 +93,7 @@ def chunks_of(records: Iterable[Record], chunk_size: int, digest: blake2b) -> It
     Yields records in chunks, and updates the digest with their names and texts. A chunk ends with
     the record that makes its size at least `chunk_size`.
     """
-    number = 0
+    chunk_number = 0
     size = 0
     chunk: list[Record] = []
     for record in records:
@@ -104,28 +104,33 @@ def chunks_of(records: Iterable[Record], chunk_size: int, digest: blake2b) -> It
         chunk.append(record)
         size += record.size + _RECORD_BYTES
         if size >= chunk_size:
-            yield Chunk(number, chunk)
-            number += 1
+            yield Chunk(chunk_number, chunk)
+            chunk_number += 1
             size = 0
             chunk = []
     if chunk:
-        yield Chunk(number, chunk)
+        yield Chunk(chunk_number, chunk)
 
 
-def _lines(name: str, lines: Iterable[bytes], column: int | None) -> Iterator[Record]:
+def _line_records(name: str, lines: Iterable[bytes], column: int | None) -> Iterator[Record]:
     """
-    Yields a record for each line of a text; or, given the `column` of words in a table, for each
-    sentence in consecutive rows.
+    Yields a record for each line of a text. In a table, the `column` of words is given, and the
+    words in consecutive rows are a sentence: yields a record for each sentence.
     """
     for number, line in enumerate(sentence_lines(lines, name, column), 1):
         place = sentence_place(name, number, column)
-        yield Record(decode(line, place).strip(), place, len(line))
+        yield Record(text=decode(line, place).strip(), place=place, size=len(line))
 
 
-def _proteins(name: str, lines: Iterable[bytes]) -> Iterator[Record]:
+def _protein_records(name: str, lines: Iterable[bytes]) -> Iterator[Record]:
     """Yields a record for each protein of FASTA."""
     for protein in read_fasta(name, lines):
-        yield Record(protein.letters, protein.place, len(protein.letters), protein.name)
+        yield Record(
+            text=protein.letters,
+            place=protein.place,
+            size=len(protein.letters),
+            name=protein.name,
+        )
 
 
 def chunk_path(folder: Path, number: int) -> Path:
@@ -134,7 +139,7 @@ def chunk_path(folder: Path, number: int) -> Path:
 
 
 def write_chunk(
-    folder: Path, chunk: Chunk, words: Sequence[Sequence[str]], vectors: np.ndarray
+    folder: Path, chunk: Chunk, words_of_lines: Sequence[Sequence[str]], vectors: np.ndarray
 ) -> None:
     """
     Writes the file of a chunk, given the words of each line and the vectors of all words. Its
@@ -146,8 +151,8 @@ def write_chunk(
         np.savez(
             file,
             sentences=join_lines(chunk.sentences),
-            texts=join_lines([" ".join(sentence) for sentence in words]),
-            lengths=np.array([len(sentence) for sentence in words]),
+            texts=join_lines([" ".join(words) for words in words_of_lines]),
+            lengths=np.array([len(words) for words in words_of_lines]),
             vectors=vectors,
             names=join_lines(chunk.names),
         )
@@ -170,8 +175,9 @@ def has_chunk(folder: Path, chunk: Chunk) -> bool:
         raise_if_sigterm_or_out_of_memory(error)
         logger.warning("%s is damaged: its lines are embedded again", path)
         return False
-    same_sentences = np.array_equal(sentences, join_lines(chunk.sentences))
-    if not same_sentences or not np.array_equal(names, join_lines(chunk.names)):
+    has_same_sentences = np.array_equal(sentences, join_lines(chunk.sentences))
+    has_same_names = np.array_equal(names, join_lines(chunk.names))
+    if not has_same_sentences or not has_same_names:
         raise BiLmError(
             f"{folder} was started with another text (it differs from {chunk.records[0].place} "
             "on): use that text, or remove the folder to start over"
@@ -187,7 +193,7 @@ def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[
     chunks have another description, another process writes the output, or something else is in the
     place of the folder or in it.
     """
-    with unfinished_folder(output, _CHUNKS) as folder:
+    with unfinished_folder(output, _CHUNK_FILES) as folder:
         _check_or_describe(folder, description)
         yield folder
 
@@ -195,28 +201,29 @@ def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[
 def _check_or_describe(folder: Path, description: Mapping[str, Any]) -> None:
     """
     Checks that the chunks in a folder have this description, and otherwise raises `BiLmError`. If
-    the folder is without chunks yet, writes the description into it.
+    the folder does not contain chunks yet, writes the description into it.
     """
     file = folder / DESCRIPTION
     if _has_chunks(folder) and file.exists():
         check_description(read_json_object(file, str(file)), description, folder)
         return
-    # A description without chunks may be replaced: nothing was made by it. Chunks without one are
-    # left of a run that was killed while it removed the folder.
-    for chunk in folder.glob(_CHUNKS):
+    # If there are chunks but no description, the run that made them had succeeded, and was killed
+    # while it removed the folder. If there is a description but no chunk, nothing was made with it.
+    for chunk in folder.glob(_CHUNK_FILES):
         chunk.unlink()
     write_json(file, description)
 
 
 def _has_chunks(folder: Path) -> bool:
     """Returns whether a folder has the vectors of a chunk."""
-    return any(folder.glob(_CHUNKS))
+    return any(folder.glob(_CHUNK_FILES))
 
 
 def check_description(found: Mapping[str, Any], expected: Mapping[str, Any], path: Path) -> None:
     """
     Raises `BiLmError` if the description that was found in `path` differs from the expected one. It
-    may say more, as an output's does, with the digest of the text.
+    may have more entries. The description of a finished output, for example, also has the digest of
+    the text.
     """
     wrong = [name for name, value in expected.items() if found.get(name) != value]
     if wrong:

@@ -34,11 +34,10 @@ def load_mix(archive: str, placement: str | None, trust: bool) -> TrainedMix:
     loaded = load_mixes(archive, trust)
     if placement is None and len(loaded) == 1:
         return loaded[0]
-    # `None` is no placement. If it is given, the check refuses it, and its message lists the
-    # placements to choose from.
-    mixes: dict[str | None, TrainedMix] = {mix.placement: mix for mix in loaded}
-    check_choice(f"archive {archive}: --placement", placement, mixes)
-    return mixes[placement]
+    # With several mixes and no placement, the check refuses `None`, and lists the placements.
+    mix_of_placement: dict[str | None, TrainedMix] = {mix.placement: mix for mix in loaded}
+    check_choice(f"archive {archive}: --placement", placement, mix_of_placement)
+    return mix_of_placement[placement]
 
 
 def _describe_mix(mix: LayerMix) -> str:
@@ -58,19 +57,19 @@ class Embedder:
         self._tokenize = make_tokenizer(settings.tokenizer, settings.language)
         if settings.layers == "mix":
             trained = load_mix(str(settings.bilm), settings.placement, settings.trust)
-            self._bilm = trained.bilm.float()
+            self._bilm = trained.bilm.float()  # the task model may use another type
             for module in (self._bilm, trained.mix):
                 module.eval()
                 module.requires_grad_(False)
                 module.to(device)
             self._bilm.precision = settings.precision
             self._mix_description = _describe_mix(trained.mix)
-            # From all layers of the biLM to those of the output.
-            self._select: Callable[[Tensor], Tensor] = trained.mix
+            # Takes all layers of the biLM, and returns the layers or the mix of the output.
+            self._select_or_mix: Callable[[Tensor], Tensor] = trained.mix
         else:
             self._bilm = BiLm.from_pretrained(settings.bilm, settings.precision).to(device)
             self._mix_description = ""
-            self._select = partial(select_layers, layers=settings.layers)
+            self._select_or_mix = partial(select_layers, layers=settings.layers)
         self._bilm.max_batch_tokens = settings.max_batch_tokens
 
     @property
@@ -109,7 +108,8 @@ class Embedder:
         Raises `BiLmError`, naming the line, if a sentence is too long or contains a boundary, or
         its vectors are NaN or infinite in the type of the settings.
         """
-        self._bilm.clear_word_cache()  # words of other batches are rounded differently
+        # A word's cached vector depends, in its last bits, on the batch in which it was computed.
+        self._bilm.clear_word_cache()
         typed = []
         sentences = []
         for record in chunk.records:
@@ -139,33 +139,42 @@ class Embedder:
         embedded in another order, so that a batch has sentences of about the same length.
         """
         lengths = [len(sentence) for sentence in sentences]
-        num_rows = lengths  # of the output, for each sentence
-        if self._settings.pooling is not None:
+        if self._settings.pooling is None:
+            num_rows = lengths
+        else:
             num_rows = [1 for _ in sentences]
-        starts = list(accumulate(num_rows, initial=0))  # the first row of each sentence
+        first_row = list(accumulate(num_rows, initial=0))  # of each sentence
         vectors = np.empty((sum(num_rows), *self.row_shape), self._settings.dtype)
-        dtype = getattr(torch, self._settings.dtype)
         by_length = np.argsort(lengths, kind="stable").tolist()
         for start in range(0, len(by_length), self._settings.batch_size):
             batch = by_length[start : start + self._settings.batch_size]
             embedded = self._bilm.embed([sentences[number] for number in batch])
             for number, layers in zip(batch, embedded, strict=True):
-                computed = self._rows(layers)
-                rows = computed.to(dtype).cpu()  # a GPU is waited for only here
-                if not rows.isfinite().all():
-                    place = chunk.records[number].place
-                    raise BiLmError(self._not_finite_message(computed, place))
-                vectors[starts[number] : starts[number + 1]] = rows.numpy()
+                rows = self._output_rows(layers, place=chunk.records[number].place)
+                vectors[first_row[number] : first_row[number + 1]] = rows
         return vectors
+
+    def _output_rows(self, layers: Tensor, place: str) -> np.ndarray:
+        """
+        Returns the rows of a sentence in the type of the output. Raises `BiLmError`, naming the
+        place, if a number is NaN or infinite in this type.
+        """
+        computed = self._rows(layers)
+        dtype = getattr(torch, self._settings.dtype)
+        rows = computed.to(dtype).cpu()  # only this waits for a GPU
+        if not rows.isfinite().all():
+            raise BiLmError(self._not_finite_message(computed, place))
+        return rows.numpy()
 
     def _rows(self, layers: Tensor) -> Tensor:
         """
         Returns the vectors of a sentence, given all layers of the biLM: a row for each word, or
         with pooling one row, their mean. They are not yet in the type of the output.
         """
-        selected = self._select(layers).movedim(-2, 0)  # Shape: (words, [num_layers,] dim)
+        # Shape: (words, num_layers, dim) or (words, dim)
+        selected = self._select_or_mix(layers).movedim(-2, 0)
         if self._settings.pooling is not None:
-            # The sum of no words is zeros, and so is the row of a blank line.
+            # A blank line has no words, and gets a row of zeros.
             selected = selected.sum(dim=0, keepdim=True) / max(len(selected), 1)
         return selected
 
@@ -173,8 +182,8 @@ class Embedder:
         """Embeds a chunk and writes it into the folder. Returns false if it is there already."""
         if has_chunk(folder, chunk):
             return False
-        words, vectors = self.embed(chunk)
-        write_chunk(folder, chunk, words, vectors)
+        words_of_lines, vectors = self.embed(chunk)
+        write_chunk(folder, chunk, words_of_lines, vectors)
         return True
 
     def _not_finite_message(self, rows: Tensor, location: str) -> str:
@@ -198,9 +207,9 @@ def embed_chunks(
     devices: Sequence[str],
 ) -> Iterator[tuple[Chunk, bool]]:
     """
-    Writes the vectors of each chunk that is not in the folder yet: on one device in this process,
-    on several in a process for each, which loads an embedder of its own. Yields all chunks in
-    order, and whether each one is new.
+    Writes the vectors of each chunk that is not in the folder yet. On one device, `embedder` embeds
+    them in this process. With several, each device has a process that loads another embedder.
+    Yields all chunks in order, and whether each one is new.
 
     Raises `ChildProcessError` if a process was killed.
     """
@@ -229,17 +238,17 @@ def _embed_in_processes(
     )
 
 
-# In a worker, returns its embedder. The first call makes it, within a task and not at the start,
-# because the pool passes only the errors of tasks on to the parent.
+# In a worker process, returns its embedder. The first task makes it, because an error while the
+# process starts would not reach the parent: the pool passes on only the errors of tasks.
 _get_embedder: Callable[[], Embedder]
 
 
 def _start_worker(settings: EmbedSettings, free_devices: "SimpleQueue[str]") -> None:
-    """Prepares a new worker, which takes one of the devices."""
+    """Prepares a new worker process: takes a free device, and sets `_get_embedder`."""
     global _get_embedder
     torch.set_num_threads(settings.threads)
     device = free_devices.get()
-    # A function without arguments: its first call makes the embedder, later ones return it again.
+    # The first call makes the embedder, and later calls return the same one.
     _get_embedder = cache(partial(Embedder, settings, device))
 
 

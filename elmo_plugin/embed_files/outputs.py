@@ -1,6 +1,6 @@
 """
 The formats of outputs: HDF5 in the layout of the command `allennlp elmo` that AllenNLP had before
-1.0, safetensors, for any program to map into memory, NumPy's npz, and CSV.
+1.0; safetensors, for any program to map into memory; NumPy's npz; and CSV.
 """
 
 import csv
@@ -39,16 +39,16 @@ class Content(NamedTuple):
     description: dict[str, Any]  # how the vectors were made
 
     def lines(self) -> Iterator["EmbeddedLine"]:
-        """Yields the lines of the text with their vectors."""
-        number = 0
+        """Yields the lines of the text, or the proteins, with their vectors."""
+        num_lines = 0  # in the chunks before
         for path in self.chunks:
             chunk = _read_chunk(path)
-            for index, text in enumerate(chunk.texts):
-                name = str(number)
-                if chunk.names:
-                    name = chunk.names[index]
-                yield EmbeddedLine(name, text, chunk.arrays[index])
-                number += 1
+            names = chunk.names
+            if not chunk.has_proteins:
+                names = chunk.line_numbers(num_lines)
+            num_lines += len(names)
+            for name, text, vectors in zip(names, chunk.texts, chunk.arrays, strict=True):
+                yield EmbeddedLine(name, text, vectors)
 
     def shaped(self, array: np.ndarray) -> np.ndarray:
         """
@@ -76,6 +76,15 @@ class _StoredChunk(NamedTuple):
     arrays: list[np.ndarray]  # the vectors of each sentence, shape (words, ..., dim)
     names: list[str]  # of the records of FASTA, otherwise empty
 
+    @property
+    def has_proteins(self) -> bool:
+        """Whether the chunk has the records of FASTA, and not the lines of a text."""
+        return len(self.names) > 0
+
+    def line_numbers(self, first: int) -> list[str]:
+        """Returns the number of each line, given the number of the first one, as text."""
+        return [str(first + index) for index in range(len(self.sentences))]
+
 
 class OutputFormat(NamedTuple):
     """How a kind of file is written and recognized."""
@@ -83,16 +92,16 @@ class OutputFormat(NamedTuple):
     suffixes: tuple[str, ...]
     # Raises `OSError` if the file cannot be written.
     write: Callable[[Path, Content], None]
-    # Returns the description in a file, as JSON. Raises any error if the file is damaged, or of
-    # another kind. `None` if such files have no place for one.
-    description_in: Callable[[Path], str | bytes] | None
+    # Reads the description in a file, as JSON. Raises any error if the file is damaged, or of
+    # another kind. `None` if such files cannot contain a description.
+    read_json: Callable[[Path], str | bytes] | None
 
     def read_description(self, path: Path) -> dict[str, Any] | None:
-        """Returns the description in a file, or `None` if it has none or cannot be read."""
-        if self.description_in is None:
+        """Returns the description in a file; `None` without one, or if the file is damaged."""
+        if self.read_json is None:
             return None
         try:
-            return json.loads(self.description_in(path))
+            return json.loads(self.read_json(path))
         except Exception as error:  # a damaged file can make the readers raise anything
             raise_if_sigterm_or_out_of_memory(error)
             return None
@@ -100,10 +109,12 @@ class OutputFormat(NamedTuple):
 
 def _write_hdf5(path: Path, content: Content) -> None:
     """
-    Writes a dataset for each sentence. Its name is the number of the line, the sentence, or the
-    name of the protein. With numbers, and if sentences are kept, also writes `sentence_to_index`,
-    shape (1,): a JSON object, in UTF-8, with the number of each sentence. Proteins also have their
-    name in the attribute `original_id`, as in bio_embeddings.
+    Writes a dataset for each sentence or protein. Its name, the key, is the number of the line, the
+    sentence itself, or the name of the protein. The datasets of proteins also have the name in
+    their attribute `original_id`, as in bio_embeddings.
+
+    If the keys are numbers and sentences are kept, also writes `sentence_to_index`, shape (1,): a
+    JSON object, in UTF-8, that gives the number of each sentence.
     """
     with new_hdf5(path, libver=_HDF5_VERSION) as (file, target):
         file.attrs[_DESCRIPTION] = json.dumps(content.description, sort_keys=True)
@@ -113,15 +124,18 @@ def _write_hdf5(path: Path, content: Content) -> None:
         num_lines = 0  # in the chunks that are written already
         for chunk_path in content.chunks:
             chunk = _read_chunk(chunk_path)
-            names = chunk.names or chunk.sentences
+            names = chunk.sentences
+            if chunk.has_proteins:
+                names = chunk.names
             if has_line_numbers:
-                keys = [str(number) for number in range(num_lines, num_lines + len(names))]
+                keys = chunk.line_numbers(num_lines)
             else:
                 keys = [sentence_key(name) for name in names]
             num_lines += len(names)
             _write_datasets(file, chunk, keys, content)
             if has_index:
-                index.append(_without_braces(dict(zip(names, keys, strict=True))))
+                key_of_name = dict(zip(names, keys, strict=True))
+                index.append(_json_without_braces(key_of_name))
             if target.error is not None:
                 return  # at the end of the block `new_hdf5` raises this error
         if has_index:
@@ -133,10 +147,10 @@ def _write_datasets(
 ) -> None:
     """Writes the vectors of each sentence of a chunk under its key."""
     for number, key in enumerate(keys):
-        # A blank sentence cannot be a name, and a repeated one is written once.
+        # A blank sentence cannot be a key, and a repeated sentence is written only once.
         if key and key not in file:
             dataset = _write_dataset(file, key, content, chunk.arrays[number])
-            if chunk.names:
+            if chunk.has_proteins:
                 dataset.attrs["original_id"] = chunk.names[number]
 
 
@@ -147,16 +161,17 @@ def _write_index(file: h5py.File, members: Sequence[bytes]) -> None:
     file.create_dataset("sentence_to_index", data=string, track_times=False)
 
 
-def _without_braces(keys: dict[str, str]) -> bytes:
+def _json_without_braces(key_of_name: dict[str, str]) -> bytes:
     """Returns the members of a JSON object in UTF-8, to be joined with the members of others."""
-    return json.dumps(keys, ensure_ascii=False).encode()[1:-1]
+    return json.dumps(key_of_name, ensure_ascii=False).encode()[1:-1]
 
 
 def _write_dataset(file: h5py.File, key: str, content: Content, array: np.ndarray) -> h5py.Dataset:
     """Writes the vectors of a sentence, compressed if the settings ask for it."""
     data = content.shaped(array)
     gzip = content.settings.gzip
-    # HDF5 compresses chunks, and a chunk cannot be empty, as the vectors of a blank line are.
+    # HDF5 compresses only datasets in chunks, and a chunk cannot be empty. The vectors of a blank
+    # line are empty.
     if gzip is None or data.size == 0:
         return file.create_dataset(key, data=data, track_times=False)
     return file.create_dataset(
@@ -212,7 +227,7 @@ def check_member_names(chunk: Chunk) -> None:
     unpacks an .npz file.
     """
     for record in chunk.records:
-        name = PureWindowsPath(record.name)  # splits at / also
+        name = PureWindowsPath(record.name)  # splits at slashes and at backslashes
         if name.anchor or ".." in name.parts:
             raise BiLmError(
                 f"{record.place}: the record {record.name!r:.100} cannot be a name in .npz; "
@@ -250,32 +265,47 @@ class _Tensor(NamedTuple):
         """Returns a tensor that is in memory."""
         return cls(str(array.dtype), array.shape, [array])
 
+    @property
+    def item_size(self) -> int:
+        """The number of bytes of each value."""
+        return np.dtype(self.dtype).itemsize
+
 
 def _tensors(content: Content) -> dict[str, _Tensor]:
     """Returns the tensors in their order in the file: larger types first, so all are aligned."""
-    # The empty array is for a text without chunks, as numpy needs one array to concatenate.
-    no_lengths = np.zeros(0, np.int64)
-    lengths = np.concatenate([no_lengths, *_arrays(content.chunks, "lengths")])
-    starts = _starts(lengths)
-    texts: list[bytes] = []
+    tensors: dict[str, _Tensor] = {}
     if content.settings.keep_sentences:
-        for joined in _arrays(content.chunks, "texts"):
-            texts += [line.encode() for line in split_lines(joined)]
-    tensors = {}
-    if content.settings.keep_sentences:
-        tensors["text_starts"] = _Tensor.of(_starts([len(text) for text in texts]))
-    tensors["starts"] = _Tensor.of(starts)
-    tensors["vectors"] = _Tensor(
-        dtype=content.settings.dtype,
-        shape=(int(lengths.sum()), *content.row_shape),
-        pieces=_arrays(content.chunks, "vectors"),
-    )
-    if content.settings.keep_sentences:
-        tensors["text"] = _Tensor.of(np.frombuffer(b"".join(texts), np.uint8))
+        tensors.update(_text_tensors(content))
+    tensors.update(_vector_tensors(content))
     if content.settings.keys == "name":
         names = b"\n".join(bytes(joined) for joined in _arrays(content.chunks, "names"))
         tensors["names"] = _Tensor.of(np.frombuffer(names, np.uint8))
-    return tensors
+    larger_types_first = sorted(tensors, key=lambda name: tensors[name].item_size, reverse=True)
+    return {name: tensors[name] for name in larger_types_first}
+
+
+def _vector_tensors(content: Content) -> dict[str, _Tensor]:
+    """Returns the tensors `starts`, the first row of each sentence, and `vectors`, the rows."""
+    # The empty array is for a text without chunks, as numpy needs one array to concatenate.
+    no_lengths = np.zeros(0, np.int64)
+    num_words = np.concatenate([no_lengths, *_arrays(content.chunks, "lengths")])
+    vectors = _Tensor(
+        dtype=content.settings.dtype,
+        shape=(int(num_words.sum()), *content.row_shape),
+        pieces=_arrays(content.chunks, "vectors"),
+    )
+    return {"starts": _Tensor.of(_starts(num_words)), "vectors": vectors}
+
+
+def _text_tensors(content: Content) -> dict[str, _Tensor]:
+    """Returns the tensors `text_starts`, the first byte of each sentence, and `text`, the bytes."""
+    sentences: list[bytes] = []
+    for joined in _arrays(content.chunks, "texts"):
+        for sentence in split_lines(joined):
+            sentences.append(sentence.encode())
+    starts = _starts([len(sentence) for sentence in sentences])
+    text = np.frombuffer(b"".join(sentences), np.uint8)
+    return {"text_starts": _Tensor.of(starts), "text": _Tensor.of(text)}
 
 
 def _safetensors_header(tensors: dict[str, _Tensor], description: dict[str, Any]) -> bytes:
@@ -285,8 +315,7 @@ def _safetensors_header(tensors: dict[str, _Tensor], description: dict[str, Any]
     }
     start = 0
     for name, tensor in tensors.items():
-        num_bytes = math.prod(tensor.shape) * np.dtype(tensor.dtype).itemsize
-        end = start + num_bytes
+        end = start + math.prod(tensor.shape) * tensor.item_size
         header[name] = {
             "dtype": _SAFETENSORS_TYPES[tensor.dtype],
             "shape": tensor.shape,
@@ -341,12 +370,13 @@ def _write_csv(path: Path, content: Content) -> None:
     the name of its protein; the number of the word; the word; and its values, one layer after the
     other. The description is not written.
     """
-    names = []  # of the values, such as 2_511 in layer 2
+    # Value 511 of layer 2, for example, has the column 2_511. With a single layer it is 511.
+    value_columns = []
     for index in np.ndindex(*content.row_shape):
-        names.append("_".join(str(number) for number in index))
+        value_columns.append("_".join(str(number) for number in index))
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["sentence", "position", "word", *names])
+        writer.writerow(["sentence", "position", "word", *value_columns])
         num_formulas = 0
         for line in content.lines():
             if content.settings.pooling is not None:
@@ -354,12 +384,12 @@ def _write_csv(path: Path, content: Content) -> None:
             else:
                 words = line.text.split()
             for position, (word, row) in enumerate(zip(words, line.vectors, strict=True)):
-                shown = ""
+                written_word = ""
                 if content.settings.keep_sentences:
-                    shown = word
+                    written_word = word
                 # A spreadsheet would compute a word such as "=1+1" instead of showing it.
-                num_formulas += count_formulas([line.name, shown])
-                writer.writerow([line.name, position, shown, *row.ravel().astype(str)])
+                num_formulas += count_formulas([line.name, written_word])
+                writer.writerow([line.name, position, written_word, *row.ravel().astype(str)])
     warn_of_formulas(path.name, num_formulas)
 
 

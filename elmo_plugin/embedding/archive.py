@@ -15,6 +15,7 @@ from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_ten
 
 EXTRA_STATE = "_extra_state"  # torch's name for a module's stored values other than tensors
 _MIX_WEIGHTS = ".scalar_mix.weights"  # the end of the name of a mix's weights
+_MIX_GAMMA = ".scalar_mix.gamma"
 _METADATA_NAME = "the metadata of ELMo in the weights"  # in messages
 
 
@@ -25,8 +26,8 @@ class ElmoMetadata(NamedTuple):
     source: the biLM's name in the configuration
     options: the biLM's sizes, as in `options.json`
     layers: for each placement, the numbers of the layers that are mixed
-    digest: stands for the weights of a frozen biLM that comes with this package, which are not
-        stored; empty for any other biLM
+    digest: stored in place of the weights if the biLM is frozen and comes with this package;
+        otherwise empty
     version: the version of this package
     """
 
@@ -44,7 +45,7 @@ class ElmoMetadata(NamedTuple):
     def from_tensor(cls, content: Tensor) -> "ElmoMetadata":
         """
         Reads a description from the tensor that was stored with the weights. Raises `BiLmError` if
-        the tensor does not contain one. The options are checked when a biLM is made from them.
+        the tensor does not contain one. Does not check the options: `BiLmOptions.from_dict` does.
         """
         metadata = json_from_tensor(content, _METADATA_NAME)
         if not isinstance(metadata, dict) or set(metadata) != set(cls._fields):
@@ -67,7 +68,7 @@ def _are_layer_numbers(value: object) -> bool:
     """Returns whether a value read from JSON is a list of layer numbers."""
     if not isinstance(value, list):
         return False
-    # JSON's `true` is no layer number, though `isinstance` would take it for an integer.
+    # `isinstance` would take JSON's `true` for an integer.
     return all(type(number) is int and number >= 0 for number in value)
 
 
@@ -76,9 +77,9 @@ def archived_bilm(
 ) -> BiLm | None:
     """
     Makes the biLM of a trained model from the weights in `folder`. `source` is its name in the
-    configuration. The biLM computes in `precision`. Returns `None` if the folder has no weights
-    yet, as at the start of training, or if they do not contain the biLM, because it comes with this
-    package.
+    configuration. The biLM computes in `precision`. Returns `None` if the folder does not contain
+    weights yet, as at the start of training, or if the biLM comes with this package and is not
+    stored.
 
     Raises `BiLmError` if the weights lack a biLM that does not come with this package, because an
     archive must neither read nor download files.
@@ -86,16 +87,16 @@ def archived_bilm(
     state = stored_state(folder)
     if state is None:
         return None
-    for module, weights in find_bilms(state, marker=EXTRA_STATE, bilm_path="bilm."):
+    for prefix, weights in find_bilms(state, marker=EXTRA_STATE, bilm_path="bilm."):
         if not weights:
-            # Other modules also have an extra state, such as word vectors. And a biLM that comes
-            # with this package is not stored.
+            # The extra state belongs to another module, such as word vectors, or to a biLM that
+            # comes with this package and is not stored.
             continue
-        metadata_name = module + EXTRA_STATE
+        metadata_name = prefix + EXTRA_STATE
         metadata = ElmoMetadata.from_tensor(state[metadata_name])
         if metadata.source == source:
             options = BiLmOptions.from_dict(metadata.options, source=metadata_name)
-            check_weights(weights, options, name=f"{module}bilm")
+            check_weights(weights, options, name=f"{prefix}bilm")
             return BiLm(options, precision=precision, weights=weights.items())
     if source not in BUNDLED_MODELS:
         raise BiLmError(f"{folder}: the biLM {source} is not in the weights")
@@ -105,8 +106,8 @@ def archived_bilm(
 def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any] | None:
     """
     Reads the weights of a trained model from its folder, an extracted archive or a serialization
-    directory. Returns `None` if the folder is without weights, as at the start of training, or if
-    it is `None`. Raises `BiLmError` if they are damaged.
+    directory. Returns `None` without a folder, or if the folder does not contain weights yet, as at
+    the start of training. Raises `BiLmError` if the weights are damaged.
     """
     if folder is None:
         return None
@@ -120,21 +121,22 @@ def find_bilms(
     state: Mapping[str, Any], marker: str, bilm_path: str
 ) -> Iterator[tuple[str, dict[str, Tensor]]]:
     """
-    Finds the modules that may contain a biLM in a `state_dict`: each has an entry whose name ends
-    in `marker`. Yields the prefix of each module's names, such as "encoder.elmo.", and the weights
-    of its biLM, without the prefix and the `bilm_path` that follows it, such as "bilm."; the
-    weights are empty if the module is without a biLM.
+    Finds the modules that may contain a biLM in a `state_dict`. Each of them has an entry whose
+    name ends in `marker`. The biLM's path within the module is `bilm_path`, such as "bilm.".
+
+    Yields the prefix of each module's names, such as "encoder.elmo.", and the weights of its biLM
+    under their names in the biLM. The weights are empty if the module does not contain a biLM.
     """
     for name in state:
         if not name.endswith(marker):
             continue
-        module = name.removesuffix(marker)
-        bilm_prefix = module + bilm_path
+        prefix = name.removesuffix(marker)
+        bilm_prefix = prefix + bilm_path
         weights = {}
         for parameter in state:
             if parameter.startswith(bilm_prefix):
                 weights[parameter.removeprefix(bilm_prefix)] = state[parameter]
-        yield module, weights
+        yield prefix, weights
 
 
 class LayerWeights(NamedTuple):
@@ -155,27 +157,52 @@ class LayerWeights(NamedTuple):
 
 
 def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
-    """Reads all mixes from the `state_dict` of a model, in its order."""
-    # Such as "elmo.mixes.input".
-    modules = [name.removesuffix(_MIX_WEIGHTS) for name in state if name.endswith(_MIX_WEIGHTS)]
-    counts = Counter(_placement(module) for module in modules)
+    """
+    Reads all mixes from the `state_dict` of a model, in its order. Raises `BiLmError` if the
+    metadata of ELMo are damaged, or do not fit a mix.
+    """
+    modules = _mixing_modules(state)
+    num_modules = Counter(_placement(module) for module in modules)
     mixes = []
     for module in modules:
         placement = _placement(module)
-        if counts[placement] > 1:
-            placement = module
+        if num_modules[placement] > 1:
+            placement = module  # only the whole name tells these mixes apart
         weights = torch.softmax(state[module + _MIX_WEIGHTS].double(), dim=0).tolist()
-        elmo, _, mix_name = module.rpartition("mixes.")
-        metadata = state.get(elmo + EXTRA_STATE)
-        if metadata is None:
-            # An `ElmoRepresentations` that is no `ContextualElmo` does not store which layers it
-            # mixes. They are numbered as if it mixed all.
-            layers = list(range(len(weights)))
-        else:
-            layers = ElmoMetadata.from_tensor(metadata).layers[mix_name]
-        gamma = float(state[f"{module}.scalar_mix.gamma"])
+        layers = _mixed_layers(state, module, len(weights))
+        gamma = float(state[module + _MIX_GAMMA])
         mixes.append(LayerWeights(placement, layers, normalized_weights=weights, gamma=gamma))
     return mixes
+
+
+def _mixing_modules(state: Mapping[str, Any]) -> list[str]:
+    """Returns the names of the modules that mix layers, such as "elmo.mixes.input"."""
+    modules = []
+    for name in state:
+        if name.endswith(_MIX_WEIGHTS):
+            module = name.removesuffix(_MIX_WEIGHTS)
+            # A module of another program may have such weights, but without a gamma.
+            if module + _MIX_GAMMA in state:
+                modules.append(module)
+    return modules
+
+
+def _mixed_layers(state: Mapping[str, Any], module: str, num_layers: int) -> list[int]:
+    """
+    Returns the numbers of the layers that a module mixes, `num_layers` of them. Only a
+    `ContextualElmo` stores them. Any other `ElmoRepresentations` is taken to mix all layers of its
+    biLM. Raises `BiLmError` if the stored layers do not fit.
+    """
+    elmo_prefix, _, mix_name = module.rpartition("mixes.")
+    metadata = state.get(elmo_prefix + EXTRA_STATE)
+    if metadata is None:
+        return list(range(num_layers))
+    layers = ElmoMetadata.from_tensor(metadata).layers.get(mix_name)
+    if layers is None or len(layers) != num_layers:
+        raise BiLmError(
+            f"{_METADATA_NAME}: expected {num_layers} layers of {mix_name}, got {layers}"
+        )
+    return layers
 
 
 def layer_name(number: int) -> str:

@@ -54,8 +54,8 @@ class MemoryStore:
 
     def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
         """
-        Stores a copy of each row, except of rows that are larger than the whole store. If the store
-        is full, it removes the least recently used records.
+        Stores a copy of each row, unless the row is larger than the whole store. If the store is
+        full, it removes the least recently used records.
         """
         for key, row in zip(keys, rows, strict=True):
             size = row.nbytes + RECORD_OVERHEAD
@@ -83,15 +83,15 @@ class ActivationCache:
     not read the old one's layers.
 
     `dtype` is "float32", or "float16" for half the size. Vectors that were just computed are also
-    rounded to it, so that results never depend on the cache's contents. `place` identifies the
-    store. Caches of the same class, `place` and `dtype` are equal: they return the same results.
+    rounded to it, so that results never depend on the cache's contents. `store_id` identifies the
+    store. Caches of the same class, `store_id` and `dtype` are equal: they return the same results.
     """
 
-    def __init__(self, store: MemoryStore | SqliteStore, place: Hashable, dtype: str) -> None:
+    def __init__(self, store: MemoryStore | SqliteStore, store_id: Hashable, dtype: str) -> None:
         check_choice("dtype", dtype, DTYPES)
         self.store = store
         self.dtype = dtype
-        self._identity = (type(self), place, dtype)
+        self._identity = (type(self), store_id, dtype)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ActivationCache) and self._identity == other._identity
@@ -108,10 +108,12 @@ class ActivationCache:
         output_dim: int,
     ) -> BiLmOutput:
         """
-        Returns `compute(character_ids)`, the output of a frozen biLM without a state, but computes
-        only the sentences that are not stored. All vectors are rounded to the cache's `dtype`, and
-        returned in float32 on the device of `character_ids`. `digest` identifies the biLM's content
-        and precision. Raises `BiLmError` if a number is too large for float16.
+        Returns the output of a frozen biLM without a state for `character_ids`. `compute` runs the
+        biLM, but only on the sentences that are not stored. `digest` identifies the biLM's content
+        and precision.
+
+        All vectors are rounded to the cache's `dtype`, and returned in float32 on the device of
+        `character_ids`. Raises `BiLmError` if a number is too large for float16.
         """
         # Tensors that are made in the caller's inference mode could not be used in training later.
         with torch.inference_mode(False), torch.no_grad():
@@ -121,10 +123,10 @@ class ActivationCache:
             # Views of `layers`, one for each sentence: to write to them is to write to `layers`.
             # Shape of each: (num_layers, words, dim)
             rows = [layers[:, number, :length] for number, length in enumerate(lengths)]
-            missing = self.store.read(keys, rows)  # fills the rows of the other sentences
+            missing = self.store.read(keys, rows)  # fills the rows of the stored sentences
             if missing:
                 output = compute(character_ids[missing])
-                layers[:, missing] = self._rounded(output.layers)  # fills the missing rows
+                layers[:, missing] = self._rounded(output.layers)  # fills all other rows
                 missing_keys = [keys[number] for number in missing]
                 missing_rows = [rows[number] for number in missing]
                 self.store.write(missing_keys, missing_rows)
@@ -166,8 +168,8 @@ class MemoryCache(ActivationCache):
 
     def __init__(self, max_gb: float = 4.0, dtype: str = "float32") -> None:
         store = MemoryStore(_size_in_bytes(max_gb))
-        # A store in memory is without a path, so its size stands for its place.
-        super().__init__(store, place=max_gb, dtype=dtype)
+        # Stores in memory differ only in their size.
+        super().__init__(store, store_id=max_gb, dtype=dtype)
 
 
 class SqliteCache(ActivationCache):
@@ -180,7 +182,8 @@ class SqliteCache(ActivationCache):
     path : `str`
         Its folder, created if necessary. It may begin with `~`.
     max_gb : `float`, optional (default = `100.0`)
-        The size in gigabytes (10^9 bytes) from which on nothing is added to the file.
+        The largest size of the file in gigabytes (10^9 bytes). A full file is still read, but
+        nothing is added.
     dtype : `str`, optional (default = `"float32"`)
         "float32" or "float16".
     """
@@ -190,7 +193,7 @@ class SqliteCache(ActivationCache):
             raise BiLmError("the path of a cache is a folder, not ''")
         folder = Path(os.path.expanduser(path)).resolve()
         store = SqliteStore(folder, _size_in_bytes(max_gb))
-        super().__init__(store, place=folder, dtype=dtype)
+        super().__init__(store, store_id=folder, dtype=dtype)
 
 
 def sentence_keys(
@@ -206,12 +209,12 @@ def sentence_keys(
     keys = []
     lengths = []
     for sentence in ids:
-        # The padding after the last word is zeros, so a sentence has the same key in every batch.
-        # If the last word itself ends in zeros, these are removed with the padding. So the number
-        # of words is rounded up.
+        # Without its padding, a sentence has the same key in every batch. Padding is zeros. If the
+        # last word itself ends in zeros, they are removed too, so the length is rounded up.
         content = sentence.tobytes().rstrip(b"\0")
-        key = blake2b(content, key=bilm_digest, person=dtype.encode(), digest_size=KEY_SIZE)
-        keys.append(key.digest())
+        # A blake2b hash also depends on its own `key`, and on `person`, its "personalization".
+        hasher = blake2b(content, key=bilm_digest, person=dtype.encode(), digest_size=KEY_SIZE)
+        keys.append(hasher.digest())
         lengths.append(ceil_div(len(content), bytes_per_word))
     return keys, lengths
 

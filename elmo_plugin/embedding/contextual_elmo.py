@@ -111,7 +111,7 @@ class ContextualElmo(ElmoRepresentations, FromParams):
             if loaded is None:
                 loaded = BiLm.from_pretrained(bilm, precision)
             loaded.requires_grad_(requires_grad)
-            # The biLM keeps its own precision.
+            # `precision` is not passed on: the biLM was made with it.
             super().__init__(
                 loaded,
                 num_mixes=0,  # they are added below, by the names of their placements
@@ -135,7 +135,8 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         digest = ""
         if self._source in BUNDLED_MODELS and not self.bilm.is_trainable:
             current_digest = _digest(self.bilm)
-            # They differ if the biLM was trained before it was frozen; then its weights are stored.
+            # If the biLM was trained before it was frozen, the digests differ, and its weights are
+            # stored.
             if current_digest == _bundled_digest(self._source):
                 digest = current_digest
         metadata = ElmoMetadata(
@@ -158,7 +159,7 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         out, and its digest in the extra state stands for them.
         """
         state = super().state_dict(*args, **kwargs)
-        prefix = kwargs.get("prefix", "")
+        prefix = kwargs.get("prefix", "")  # torch passes it by name
         metadata = ElmoMetadata.from_tensor(state[prefix + EXTRA_STATE])
         if metadata.digest:
             for name in self.bilm.state_dict():
@@ -167,34 +168,34 @@ class ContextualElmo(ElmoRepresentations, FromParams):
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         """
-        Adds the biLM's weights to `state_dict` if only their digest is stored: torch calls this
-        method before it loads the modules within this one, such as the biLM. Raises
+        Adds the biLM's weights to `state_dict` if only their digest is stored. The biLM loads them
+        next, because torch calls this method before it loads the modules within this one. Raises
         `ConfigurationError` if a number is not finite, or the digest is of other weights.
         """
         with as_configuration_error():
-            entries = []  # of this module and of those within it
+            entries = []  # of this module and the modules within it
             for name, values in state_dict.items():
                 if name.startswith(prefix):
                     entries.append((name, values))
             check_all_finite(entries)
             extra_state = state_dict.get(prefix + EXTRA_STATE)
             if extra_state is not None:
-                weights = self._weights_not_stored(ElmoMetadata.from_tensor(extra_state))
+                weights = self._weights_left_out(ElmoMetadata.from_tensor(extra_state))
                 for name, values in weights.items():
                     state_dict[f"{prefix}bilm.{name}"] = values
         super()._load_from_state_dict(state_dict, prefix, *args)
 
-    def _weights_not_stored(self, metadata: ElmoMetadata) -> dict[str, Tensor]:
+    def _weights_left_out(self, metadata: ElmoMetadata) -> dict[str, Tensor]:
         """
-        Returns the biLM's weights if only their digest is stored, otherwise nothing. Raises
-        `BiLmError` if this package has other weights than the version that the model was trained
-        with.
+        Returns the biLM's weights if `state_dict` left them out, and only their digest is stored.
+        Otherwise returns nothing. Raises `BiLmError` if this package has other weights than the
+        version that the model was trained with.
         """
         if not metadata.digest:
             return {}
         if _digest(self.bilm) == metadata.digest:
             return self.bilm.state_dict()
-        # The biLM may have been trained since it was made.
+        # `self.bilm` may have been trained since it was loaded. Then its weights are loaded again.
         if self._source in BUNDLED_MODELS and _bundled_digest(self._source) == metadata.digest:
             return BiLm.from_pretrained(self._source).state_dict()
         raise BiLmError(

@@ -151,8 +151,8 @@ class ElmoRepresentations(nn.Module):
     layers, followed by dropout. The biLM runs once for all of them.
 
     The biLM is trained if, and only if, its parameters require gradients (`requires_grad_`). The
-    caller's biLM is never changed: if `requires_grad` differs from it, this trains or freezes a
-    copy.
+    caller's biLM is never changed: if `requires_grad` asks for something else, a copy is trained or
+    frozen.
 
     # Parameters
 
@@ -211,7 +211,7 @@ class ElmoRepresentations(nn.Module):
     ) -> None:
         super().__init__()
         check_at_least("num_mixes", num_mixes, least=0)
-        bilm = _own_bilm(bilm, requires_grad)
+        bilm = _load_or_copy(bilm, requires_grad)
         _check_precision(bilm, precision)
         check_cache(cache)
         if cache is not None and (bilm.is_trainable or stateful):
@@ -223,7 +223,8 @@ class ElmoRepresentations(nn.Module):
         self.max_batch_tokens = max_batch_tokens
         self._state: LstmState | None = None
         settings = MixSettings(layers, layer_norm, dropout, mixing_weights)
-        # By name, because `ContextualElmo` has 0 of these, and adds mixes with names of its own.
+        # A `ModuleDict`, because `ContextualElmo` names its mixes "input" and "output". Its
+        # `num_mixes` is 0, so none is made here.
         self.mixes = nn.ModuleDict()
         for number in range(num_mixes):
             self.mixes[str(number)] = LayerMix(settings, bilm.num_layers)
@@ -235,8 +236,8 @@ class ElmoRepresentations(nn.Module):
 
     def forward(self, character_ids: Tensor) -> ElmoOutput:
         """
-        Returns the representations, zeros at padding, of character ids of shape (batch, time,
-        characters), of any integer type, with rows of zeros after a sentence's last word.
+        Returns the representations of words, zeros at padding. The character ids have the shape
+        (batch, time, characters), any integer type, and rows of zeros after a sentence's last word.
         """
         layers, mask = self.run_bilm(character_ids)
         representations = [mix(layers) for mix in self.mixes.values()]
@@ -245,8 +246,9 @@ class ElmoRepresentations(nn.Module):
     def run_bilm(self, character_ids: Tensor, boundaries: bool = False) -> tuple[Tensor, Tensor]:
         """
         Returns all layers of the biLM, shape (num_layers, batch, time, output_dim), and the mask.
-        Both include the sentence boundaries if requested; then the cache is not used, because it
-        does not store them. A stateful biLM continues from its state after the batch before.
+        Both include the sentence boundaries if `boundaries` is true. Then the cache is not used,
+        because it does not store them. A stateful biLM continues from its state after the batch
+        before.
         """
         if self.cache is not None and not boundaries:
             output = self.bilm.forward_cached(
@@ -282,10 +284,10 @@ class ElmoRepresentations(nn.Module):
         return {**self.__dict__, "_state": None}
 
 
-def _own_bilm(bilm: BiLm | Source, requires_grad: bool | None) -> BiLm:
+def _load_or_copy(bilm: BiLm | Source, requires_grad: bool | None) -> BiLm:
     """
-    Returns the biLM of `ElmoRepresentations`: loaded if it is a source, and a copy if training or
-    freezing it would change the caller's.
+    Loads the biLM if it is given by its source. If it is frozen but should be trained, or is
+    trained but should be frozen, returns a copy, so that the caller's biLM is not changed.
     """
     if not isinstance(bilm, BiLm):
         bilm = BiLm.from_pretrained(bilm)

@@ -26,15 +26,15 @@ BUSY_SECONDS = 60.0  # how long it waits while other processes write
 logger = get_logger(__name__)
 Result = TypeVar("Result")
 
-# No thread may be inside SQLite while the process forks, and the child must neither use nor close a
-# connection of its parent.
-_inside_sqlite = threading.Lock()
+# No thread may be inside SQLite while the process forks. The child must neither use nor close a
+# connection of its parent: SQLite warns that either can damage the file.
+_sqlite_lock = threading.Lock()
 _connections_of_parents: list[sqlite3.Connection] = []
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_inside_sqlite.acquire,
-        after_in_parent=_inside_sqlite.release,
-        after_in_child=_inside_sqlite.release,
+        before=_sqlite_lock.acquire,
+        after_in_parent=_sqlite_lock.release,
+        after_in_child=_sqlite_lock.release,
     )
 
 
@@ -45,8 +45,8 @@ class SqliteStore:
     more. A damaged file is replaced by an empty one, and a damaged record counts as missing. Copies
     of a store use the same file.
 
-    The first eight bytes of a key are the id of its record. The record's checksum covers the whole
-    key, and so distinguishes keys that share them.
+    The first eight bytes of a key are the id of its record. If two keys share these bytes, the
+    checksum of the record tells them apart, because it covers the whole key.
     """
 
     def __init__(self, folder: Path, max_bytes: int) -> None:
@@ -100,18 +100,19 @@ class SqliteStore:
             self._in_transaction("BEGIN IMMEDIATE", write_all)  # waits for other writers
         except (OSError, sqlite3.Error) as error:
             self._is_read_only = True
+            # The error may be that the file has reached its largest size.
             reason = f"{error}; max_gb is {self.max_bytes / 1e9:g}"
             self._warn(f"cannot be written ({reason}), so no more sentences are added")
 
     def _read_one(self, connection: sqlite3.Connection, key: bytes, row: np.ndarray) -> bool:
         """Copies a record into a row. Returns false if the record is missing or damaged."""
-        # In a damaged file the content may also be a text or a number: the cast makes bytes of it.
+        # In a damaged file the content may also be text or a number. The cast makes bytes of them.
         query = "SELECT CAST(content AS BLOB) FROM records WHERE id = ?"
         result = connection.execute(query, (_row_id(key),)).fetchone()
         if result is None:
             return False
         (record,) = result
-        if record is None:  # NULL is never written
+        if record is None:  # damaged, because NULL is never written
             return False
         return read_record(key, record, row)
 
@@ -120,12 +121,12 @@ class SqliteStore:
         Calls `work` in a transaction that the statement `begin` starts, and returns its result.
         If the file is damaged, it is replaced by an empty one, in which `work` is called again.
         """
-        with _inside_sqlite:
+        with _sqlite_lock:
             try:
                 return self._try_transaction(begin, work)
             except sqlite3.DatabaseError as error:
-                # Only damage has this class itself. All other errors of SQLite, such as for a
-                # locked file, have one of its subclasses.
+                # For a damaged file, SQLite raises `DatabaseError` itself. All other errors, such
+                # as for a locked file, are of its subclasses.
                 is_damage = type(error) is sqlite3.DatabaseError
                 if not is_damage:
                     raise
@@ -138,8 +139,8 @@ class SqliteStore:
         returns its result.
         """
         if self._connection is not None and self._process != os.getpid():
-            # This process was forked. It must not use its parent's connection, and keeps it in a
-            # list, because Python would close it otherwise.
+            # This process was forked, and must not use its parent's connection. The list keeps the
+            # connection, because Python closes one that nothing refers to.
             _connections_of_parents.append(self._connection)
             self._connection = None
         if self._connection is None:
@@ -182,8 +183,10 @@ class SqliteStore:
             check_same_thread=False,  # a lock keeps threads apart
         )
         try:
-            # A crafted file must not keep SQLite busy while it is opened; later work may take long.
+            # A crafted file must not keep SQLite busy while it is opened. The limit ends with the
+            # opening, because reading and writing may take long.
             connection.set_progress_handler(_stop, _MAX_STEPS_TO_OPEN)
+            # Nor may a record of a crafted file fill the memory.
             if hasattr(connection, "setlimit"):  # since Python 3.11
                 connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_RECORD)
             connection.execute("PRAGMA trusted_schema = OFF")  # no code of the file is run
@@ -203,24 +206,33 @@ class SqliteStore:
         Creates the table of a new file, and empties a file of an earlier format. Raises
         `sqlite3.OperationalError` if the file has a later format, or anything but the table.
         """
-        if _format_of(connection) == FORMAT:
-            _check_schema(connection)
-            return
-        # If an error is raised from here on, the caller closes the file, and nothing is changed.
-        connection.execute("BEGIN IMMEDIATE")
-        version = _format_of(connection)  # another process may have prepared it meanwhile
+        if _format_of(connection) < FORMAT:
+            # If an error is raised before the commit, the caller closes the file, and nothing is
+            # changed.
+            connection.execute("BEGIN IMMEDIATE")
+            self._create_table(connection)
+            connection.execute("COMMIT")
+        version = _format_of(connection)
         if version > FORMAT:
             raise sqlite3.OperationalError(f"its format is {version}, not {FORMAT}")
-        if version < FORMAT:
-            if version > 0:
-                self._warn(
-                    f"has the format {version}, in which a word could get another word's vectors: "
-                    "it is emptied"
-                )
+        _check_schema(connection, [_TABLE])
+
+    def _create_table(self, connection: sqlite3.Connection) -> None:
+        """Creates the table in a new file, or replaces the table of an earlier format."""
+        version = _format_of(connection)
+        if version >= FORMAT:
+            return  # another process has created the table meanwhile
+        is_earlier_format = version > 0  # not a new file
+        if is_earlier_format:
             connection.execute("DROP TABLE IF EXISTS records")
-            connection.execute(_TABLE)
-            connection.execute(f"PRAGMA user_version = {FORMAT}")
-        connection.execute("COMMIT")
+        _check_schema(connection, [])
+        connection.execute(_TABLE)
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+        if is_earlier_format:
+            self._warn(
+                f"has the format {version}, in which a word could get another word's vectors: "
+                "it is emptied"
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.folder, self.max_bytes)
@@ -236,14 +248,14 @@ def _format_of(connection: sqlite3.Connection) -> int:
     return version
 
 
-def _check_schema(connection: sqlite3.Connection) -> None:
+def _check_schema(connection: sqlite3.Connection, expected: Sequence[str]) -> None:
     """
-    Raises `sqlite3.OperationalError` if a file has anything but our table: a view or a trigger in
-    its place would run code of the file.
+    Raises `sqlite3.OperationalError` if a file has anything but the expected tables, at most one. A
+    view or a trigger, for example, would run code of the file.
     """
-    # A file could have millions of entries; the second one is wrong already.
+    # The file may have millions of entries, but two show that there are too many.
     entries = connection.execute("SELECT sql FROM sqlite_master LIMIT 2").fetchall()
-    if entries != [(_TABLE,)]:
+    if [sql for (sql,) in entries] != list(expected):
         raise sqlite3.OperationalError("it is not a file of this cache")
 
 

@@ -35,8 +35,8 @@ class ElmoTokenIndexer(TextIndexer):
     token_min_padding_length : `int`, optional (default = `0`)
         See `TokenIndexer`.
     normalize : `bool`, optional (default = `False`)
-        Read typographic characters as their ASCII twins, see `normalize_text`, in text that is
-        split already. Tokenizers of raw text always do.
+        Read typographic characters as their ASCII twins, see `normalize_text`. This is for text
+        that is split into words already: tokenizers of raw text always normalize it.
     """
 
     key = "elmo_tokens"
@@ -51,7 +51,7 @@ class ElmoTokenIndexer(TextIndexer):
         check_at_least(
             "max_characters_per_token",
             max_characters_per_token,
-            least=3,  # the markers of a word's begin and end, and one character
+            least=3,  # the markers of a word's beginning and end, and one character
             error=ConfigurationError,
         )
         self._max_characters = max_characters_per_token
@@ -59,15 +59,18 @@ class ElmoTokenIndexer(TextIndexer):
 
     @overrides
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
-        """Returns `elmo_tokens`: the text of each token, normalized if the indexer does that."""
+        """Returns `elmo_tokens`: the text of each token, normalized if `normalize` was given."""
         indexed = super().tokens_to_indices(tokens, vocabulary)
-        if self._normalize:
-            words = []
-            for word in indexed[self.key]:
-                # A word must not vanish, even if all of its characters are invisible.
-                words.append(normalize_text(word) or word)
-            indexed[self.key] = words
-        return indexed
+        if not self._normalize:
+            return indexed
+        words = []
+        for word in indexed[self.key]:
+            normalized = normalize_text(word)
+            if normalized == "":
+                # All of its characters are invisible, but a word must not vanish.
+                normalized = word
+            words.append(normalized)
+        return {self.key: words}
 
     @overrides
     def as_padded_tensor_dict(

@@ -1,4 +1,4 @@
-"""Tables of static word vectors: that in this package, and text files of other programs."""
+"""Tables of static word vectors: from this package, and from text files of other programs."""
 
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -33,6 +33,12 @@ class WordTable(NamedTuple):
     vectors: Tensor
     scales: Tensor
 
+    def float_vectors(self) -> Tensor:
+        """Returns all vectors as float32."""
+        if len(self.scales) == 0:
+            return self.vectors
+        return self.vectors * self.scales.unsqueeze(-1)
+
 
 def read_table(source: str) -> tuple[WordTable, str]:
     """
@@ -56,7 +62,7 @@ def read_text_table(path: str) -> WordTable:
     The first line may say how many words and dimensions there are. If a word occurs twice, its
     first vector counts.
 
-    Raises `ConfigurationError`, naming the file and the line, if a line is anything else.
+    Raises `ConfigurationError`, naming the file and the line, if the content is anything else.
     """
     keys: list[int] = []
     rows: list[np.ndarray] = []
@@ -73,22 +79,24 @@ def read_text_table(path: str) -> WordTable:
 def _words_and_vectors(path: str) -> Iterator[tuple[str, np.ndarray]]:
     """
     Yields the words of a text file, at least one, and their vectors. Raises `ConfigurationError`,
-    naming the file and the line, if the file has none, or another content.
+    naming the file and the line, if the file is empty or contains anything else.
     """
     line_number = 0
     num_words = 0
     dim = 0
     try:
         with EmbeddingsTextFile(path) as file:
-            expected = file.num_tokens
-            if expected:
-                line_number = 1  # AllenNLP has read the first line, with this number of words
+            # The first line may say how many words and dimensions there are. AllenNLP reads it
+            # already, and keeps only the larger number.
+            larger_number = file.num_tokens
+            if larger_number:
+                line_number = 1
             for line in file:
                 line_number += 1
                 # fastText ends its lines with a space.
                 fields = line.rstrip(" \r\n").split(" ")
                 if dim == 0:
-                    dim = len(fields) - 1  # the first word is taken to have no spaces
+                    dim = len(fields) - 1  # assumes that the first word contains no spaces
                 yield _word_and_vector(fields, dim)
                 num_words += 1
     except (ValueError, OSError, EOFError, StopIteration) as error:
@@ -98,10 +106,10 @@ def _words_and_vectors(path: str) -> Iterator[tuple[str, np.ndarray]]:
         # AllenNLP raises `StopIteration`, without a message, for an empty file.
         message = str(error) or "expected word vectors, got an empty file"
         raise ConfigurationError(f"{place}: {message}") from None
-    # AllenNLP takes the larger number of the first line. It may be the number of dimensions.
-    if expected and expected not in (num_words, dim):
+    # The larger number may also be the number of dimensions.
+    if larger_number and larger_number not in (num_words, dim):
         raise ConfigurationError(
-            f"{path}: expected {expected} words, as its first line says, got {num_words}"
+            f"{path}: expected {larger_number} words, as its first line says, got {num_words}"
         )
 
 

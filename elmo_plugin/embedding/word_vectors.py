@@ -86,8 +86,8 @@ class WordVectorsEmbedder(TokenEmbedder):
 
     vectors : `str`, optional (default = `"english"`)
         A table of this package ("english"), or a text file in the format of GloVe, word2vec or
-        fastText, plain or compressed. An archive stores a file's vectors; from a table of this
-        package it stores the digest.
+        fastText, plain or compressed. An archive stores the vectors of a file. It stores only a
+        digest of the package's table, unless the vectors are trained.
     trainable : `bool`, optional (default = `False`)
         Whether the vectors are trained with the task.
     learn_unknown : `bool`, optional (default = `False`)
@@ -121,7 +121,7 @@ class WordVectorsEmbedder(TokenEmbedder):
         is_stored = trainable or self._digest == ""
         self.register_buffer("keys", table.keys, persistent=is_stored)
         if trainable:
-            self.vectors = nn.Parameter(_dequantized(table.vectors, table.scales))
+            self.vectors = nn.Parameter(table.float_vectors())
             self.register_buffer("scales", torch.empty(0))  # the vectors are floats now
         else:
             self.register_buffer("vectors", table.vectors, persistent=is_stored)
@@ -139,18 +139,17 @@ class WordVectorsEmbedder(TokenEmbedder):
         Returns the vectors of words, shape (batch, time, dim), for their keys, shape (batch, time,
         2); both have zeros at padding.
         """
-        # The rows of the word itself and of its lower-case form, if they are in the table at all.
-        # The search returns the number of rows for a key after the last one.
+        # Where the keys of the word and of its lower-case form are, if they are in the table. For a
+        # key larger than all of the table's keys, the search returns a row after the last one.
         # Shape: (batch, time, 2)
         candidate_rows = torch.searchsorted(self.keys, word_keys).clamp(max=len(self.keys) - 1)
         is_found = self.keys[candidate_rows] == word_keys  # never at padding: no word's key is 0
         word_rows, lower_case_rows = candidate_rows.unbind(dim=-1)
         rows = torch.where(is_found[..., 0], word_rows, lower_case_rows)  # Shape: (batch, time)
         is_known = is_found.any(dim=-1, keepdim=True)
-        scales = self.scales  # empty if the vectors are floats
-        if len(scales) > 0:
-            scales = scales[rows]
-        embedded = _dequantized(self.vectors[rows], scales)  # Shape: (batch, time, dim)
+        embedded = self.vectors[rows]  # Shape: (batch, time, dim)
+        if len(self.scales) > 0:  # the vectors are integers
+            embedded = embedded * self.scales[rows].unsqueeze(-1)
         if self.unknown is None:
             return embedded * is_known
         is_word = word_keys[..., :1] != 0
@@ -172,11 +171,11 @@ class WordVectorsEmbedder(TokenEmbedder):
     @overrides
     def set_extra_state(self, state: Any) -> None:
         """
-        Raises `ConfigurationError` if the model was trained with other vectors of the same name;
-        nothing is set.
+        Checks the stored digest, and sets nothing. Raises `ConfigurationError` if the model was
+        trained with other vectors of the same name.
         """
-        stored = _metadata(state)
-        # Without a digest, the state has the vectors themselves, or this module has them.
+        stored = _read_metadata(state)
+        # Vectors without a digest are loaded from the state, or were read from an archive before.
         if stored["digest"] and self._digest and stored["digest"] != self._digest:
             raise ConfigurationError(
                 f"the model was trained with other word vectors {self._source!r}: "
@@ -190,22 +189,12 @@ def _pair_of_keys(word: str) -> tuple[int, int]:
     return word_key(word), word_key(word.lower())
 
 
-def _dequantized(vectors: Tensor, scales: Tensor) -> Tensor:
-    """
-    Returns vectors of integers, shape (..., dim), multiplied by their scales, shape (...). Without
-    scales the vectors are floats already, and are returned unchanged.
-    """
-    if len(scales) == 0:
-        return vectors
-    return vectors * scales[..., None]
-
-
 def _archived_table(folder: str | PathLike[str] | None, source: str) -> WordTable | None:
     """
     Returns the vectors from `source` that are stored with the weights of a trained model. Returns
-    `None` if the folder is without weights, as at the start of training, or if the vectors come
-    with this package and are not stored. Raises `ConfigurationError` if other vectors are not
-    stored, because an archive must not read files.
+    `None` if the folder does not contain weights yet, as at the start of training, or if the
+    vectors come with this package and are not stored. Raises `ConfigurationError` if the vectors of
+    a file are not stored, because an archive must not read other files.
     """
     with as_configuration_error():
         state = stored_state(folder)
@@ -214,26 +203,27 @@ def _archived_table(folder: str | PathLike[str] | None, source: str) -> WordTabl
     for name in state:
         if not name.endswith(EXTRA_STATE):
             continue
-        module = name.removesuffix(EXTRA_STATE)  # such as "embedder."
-        if f"{module}vectors" not in state:
+        prefix = name.removesuffix(EXTRA_STATE)  # such as "embedder."
+        if f"{prefix}vectors" not in state:
             continue  # a module of another kind, or vectors that are not stored
-        if _metadata(state[name])["vectors"] == source:
+        if _read_metadata(state[name])["vectors"] == source:
             return WordTable(
-                keys=state[f"{module}keys"],
-                vectors=state[f"{module}vectors"],
-                scales=state[f"{module}scales"],
+                keys=state[f"{prefix}keys"],
+                vectors=state[f"{prefix}vectors"],
+                scales=state[f"{prefix}scales"],
             )
     if source not in BUNDLED_TABLES:
         raise ConfigurationError(f"{folder}: the word vectors {source} are not in the weights")
     return None
 
 
-def _metadata(state: Any) -> dict[str, str]:
+def _read_metadata(state: Any) -> dict[str, str]:
     """
     Reads the extra state of a `WordVectorsEmbedder`: its vectors, digest and version. Raises
-    `ConfigurationError` if it has other entries.
+    `ConfigurationError` if it is damaged, or has other entries.
     """
-    metadata = json_from_tensor(state, _METADATA_NAME)
+    with as_configuration_error():
+        metadata = json_from_tensor(state, _METADATA_NAME)
     if not isinstance(metadata, dict) or set(metadata) != {"vectors", "digest", "version"}:
         raise ConfigurationError(
             f"{_METADATA_NAME}: expected vectors, digest, version, got {metadata!r}"

@@ -34,9 +34,9 @@ class HighwayLstmRecurrence(Function):
         c_t = sigmoid(f) * c_{t-1} + sigmoid(i) * tanh(g)
         h_t = m * (sigmoid(r) * sigmoid(o) * tanh(c_t) + (1 - sigmoid(r)) * u_t)
 
-    The highway connection carries u_t. The dropout mask m is from their equation 13: both the next
-    time step and the next layer see the dropped values. The inputs' parts `a_t`, with all biases,
-    and `u_t` are an argument, computed as one product for all rows. In both passes only values that
+    The highway connection carries u_t. The dropout mask m is from their equation 13: the next time
+    step and the next layer both read h_t after dropout. The caller computes `a_t`, the part of the
+    inputs with all biases, and `u_t`, as one product for all rows. In both passes only values that
     depend on the previous or next time step are computed one step at a time.
     """
 
@@ -56,12 +56,12 @@ class HighwayLstmRecurrence(Function):
         """
         dim = weight.size(1)
         dtype = autocast_dtype(weight)
-        # One sigmoid activates all five gates, because tanh(g) = 2 sigmoid(2 g) - 1.
-        # Doubles the gate g: in the activations, in place, and in a transposed copy of the weight.
+        # With g doubled in `activations` and in the transposed weight, one sigmoid can activate all
+        # five gates, because tanh(g) = 2 sigmoid(2 g) - 1.
         transposed = double_g_and_transpose(weight, activations).to(dtype)
         cells, tanh_cells, hidden = activations.new_empty(3, len(activations), dim)
         cells[: batch_sizes[0]] = 0  # no cell comes before the first time step
-        # Views of the rows of each time step; `gates` are the first five, without `u`.
+        # Views of the rows of each time step. The first five parts are the gates, the sixth is `u`.
         gates = activations[:, : 5 * dim].split(batch_sizes)
         i, f, g, o, r, u = [columns.split(batch_sizes) for columns in activations.chunk(6, dim=1)]
         c = cells.split(batch_sizes)
@@ -74,7 +74,7 @@ class HighwayLstmRecurrence(Function):
             gates[t].sigmoid_()
             if t > 0:
                 torch.mul(f[t], c[t - 1][:size], out=c[t])
-            # Adds i * tanh(g), which is i * (2 sigmoid(2g) - 1); g has been doubled.
+            # `g[t]` is sigmoid(2 g) here. Adds i * tanh(g) = i * (2 sigmoid(2 g) - 1).
             c[t].sub_(i[t]).addcmul_(i[t], g[t], value=2)
             torch.tanh(c[t], out=tanh_c[t])
             # The highway: r * (o * tanh(c)) + (1 - r) * u.
@@ -90,10 +90,10 @@ class HighwayLstmRecurrence(Function):
     @first_derivative_only
     def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
         """
-        Returns the gradients of the activations and the weight. Multiplies derivatives by
-        gradients: dc_t/di, dc_t/df and dc_t/dg by the gradient of c_t, dh_t/do and dh_t/dr by the
-        gradient of h_t. The derivatives are computed for all rows at once; the loop, from the last
-        time step to the first, computes the gradients.
+        Returns the gradients of the activations and the weight, by the chain rule. First, the
+        derivatives dc_t/di, dc_t/df, dc_t/dg, dh_t/do and dh_t/dr are computed for all rows at
+        once. Then a loop, from the last time step to the first, computes the gradients of c_t and
+        h_t, and multiplies the derivatives by them.
         """
         weight, activations, cells, tanh_cells, hidden, dropout_mask = ctx.saved_tensors
         batch_sizes = ctx.batch_sizes
@@ -103,7 +103,7 @@ class HighwayLstmRecurrence(Function):
         d_activations = torch.empty_like(activations)
         d_gates, d_carried = d_activations.split([5 * dim, dim], dim=1)
         cells_before = rows_before(cells, batch_sizes)
-        # These are still derivatives. The loop multiplies them by gradients, in place.
+        # `d_gates` holds derivatives until the loop multiplies them by gradients, in place.
         _write_derivatives_by_gates(gates, carried, cells_before, tanh_cells, d_gates)
         hidden_by_cell = (1 - tanh_cells * tanh_cells).mul_(r).mul_(o)
         d_hidden = d_outputs.clone()
@@ -116,7 +116,7 @@ class HighwayLstmRecurrence(Function):
         d_c = d_cells.split(batch_sizes)
         h_by_c = hidden_by_cell.split(batch_sizes)
         forget = f.split(batch_sizes)
-        d_rows = d_gates.split(batch_sizes)
+        d_a = d_gates.split(batch_sizes)
         d_ifg = d_gates_of_cell.split(batch_sizes)
         d_or = d_gates_of_hidden.split(batch_sizes)
         step_weight = weight.to(ctx.dtype)
@@ -127,21 +127,23 @@ class HighwayLstmRecurrence(Function):
             d_c[t].addcmul_(d_h[t], h_by_c[t])
             d_ifg[t].mul_(d_c[t].unsqueeze(1))
             d_or[t].mul_(d_h[t].unsqueeze(1))
-            if t > 0:  # to the cell and the hidden state of the time step before
+            if t > 0:
+                # The gradients flow back to the cell and the hidden state of the time step before.
                 torch.mul(d_c[t], forget[t], out=d_c[t - 1][:size])
-                add_product(d_h[t - 1][:size], d_rows[t], step_weight)
+                add_product(d_h[t - 1][:size], d_a[t], step_weight)
         torch.mul(d_hidden, 1 - r, out=d_carried)
         d_weight = product(d_gates.t(), rows_before(hidden, batch_sizes), ctx.dtype)
-        return d_activations, d_weight, None, None  # none for the batch sizes and the mask
+        # The batch sizes and the dropout mask have no gradients.
+        return d_activations, d_weight, None, None
 
 
 def _write_derivatives_by_gates(
     gates: Tensor, carried: Tensor, cells_before: Tensor, tanh_cells: Tensor, derivatives: Tensor
 ) -> None:
     """
-    Writes the derivatives by the gates before their sigmoids: the derivative of the cell by i, f
-    and g, the derivative of the hidden state by o and r. `gates` are the five sigmoids, `carried`
-    are the `u_t`, and `derivatives` have the shape of the gates, (rows, 5 * dim).
+    Writes derivatives with respect to the pre-activations of the gates: the cell is differentiated
+    for i, f and g, and the hidden state for o and r. `gates` are the five sigmoids, and `carried`
+    are the `u_t`. `derivatives` have the shape of the gates, (rows, 5 * dim).
     """
     write_derivatives_of_cells(gates, cells_before, derivatives)
     _, _, _, o, r = gates.chunk(5, dim=1)
@@ -160,6 +162,7 @@ class HighwayLstmLayer(nn.Module):
     def __init__(self, input_size: int, hidden_size: int, recurrent_dropout: float) -> None:
         super().__init__()
         self.recurrent_dropout = recurrent_dropout
+        # The inputs are part of the five gates and of u_t, the hidden state of the gates only.
         self.input_linearity = nn.Linear(input_size, 6 * hidden_size, bias=False)
         self.state_linearity = nn.Linear(hidden_size, 5 * hidden_size)
         for linear in (self.input_linearity, self.state_linearity):
@@ -181,7 +184,7 @@ class HighwayLstmLayer(nn.Module):
             rate = self.recurrent_dropout
         num_sentences = batch_sizes[0]
         dropout_mask = draw_mask(rows, rate, num_sentences, hidden_size)
-        # The highway connection's part, the last of six, is without a bias.
+        # Only the gates have biases. The last of the six parts, u_t, gets zeros.
         biases = nn.functional.pad(self.state_linearity.bias, (0, hidden_size))
         # Shape: (rows, 6 * hidden_size)
         activations = InputProduct.apply(rows, self.input_linearity.weight, biases)
@@ -193,8 +196,8 @@ class HighwayLstm(SizedEncoder):
     """
     LSTM layers with highway connections: the first reads forward, the second backward, and so on
     (He et al., 2017). Apart from recurrent dropout, it computes the same as AllenNLP's
-    `alternating_lstm` with `use_input_projection_bias: false`, but faster, and loads the weights of
-    that.
+    `alternating_lstm` with `use_input_projection_bias: false`, but faster. It also loads the
+    weights of an `alternating_lstm`.
 
     Registered as a `Seq2SeqEncoder` with name "highway_lstm".
 
@@ -208,8 +211,8 @@ class HighwayLstm(SizedEncoder):
         The number of layers.
     recurrent_dropout : `float`, optional (default = `0.0`)
         The rate of dropout on the output vectors of each layer, with the same mask for all time
-        steps of a sentence, for the next time step and the next layer (He et al., 2017, equation
-        13). AllenNLP 2 drops only for the next time step.
+        steps of a sentence. The next time step and the next layer both read the vectors after
+        dropout (He et al., 2017, equation 13). In AllenNLP 2, only the next time step does.
 
     Raises `ConfigurationError` if there are no layers.
     """
@@ -237,21 +240,21 @@ class HighwayLstm(SizedEncoder):
             return outputs
         rows = packed.rows
         for number, layer in enumerate(self.layers):
-            if number > 0:  # each layer reads in the other direction than the layer before
+            if number > 0:  # each layer reads in the opposite direction of the layer before
                 rows = rows[packed.reverse]
             rows = layer(rows, packed.batch_sizes)  # Shape: (rows, hidden_size)
         ends_backward = len(self.layers) % 2 == 0
         if ends_backward:
             rows = rows[packed.reverse]
-        outputs[packed.places] = rows
+        outputs[packed.row_positions] = rows
         return outputs
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        """Loads weights, and renames the weights of AllenNLP's `alternating_lstm` first."""
-        theirs = f"{prefix}_module.layer_"
+        """Loads weights, also of AllenNLP's `alternating_lstm`: their names are changed first."""
+        allennlp_prefix = f"{prefix}_module.layer_"
         for name in list(state_dict):
-            if name.startswith(theirs):
+            if name.startswith(allennlp_prefix):
                 # Such as "0.cell.input_linearity.weight".
-                number, parameter = name.removeprefix(theirs).split(".cell.")
+                number, parameter = name.removeprefix(allennlp_prefix).split(".cell.")
                 state_dict[f"{prefix}layers.{number}.{parameter}"] = state_dict.pop(name)
         super()._load_from_state_dict(state_dict, prefix, *args)

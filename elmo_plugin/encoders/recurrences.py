@@ -58,28 +58,30 @@ def read_both_ways(
 
     `recurrent_dropout`, for LSTMs only, is the rate of dropout on the hidden state that each time
     step takes from the one before, with one mask for all time steps of a sentence (Gal and
-    Ghahramani, 2016). On a GPU, and without gradients, torch itself runs the layer, if there is no
-    recurrent dropout.
+    Ghahramani, 2016).
     """
-    if not recurrent_dropout and (inputs.is_cuda or not torch.is_grad_enabled()):
+    # The recurrences below are faster than torch's only on a CPU, with gradients. But torch's
+    # layers do not offer recurrent dropout.
+    is_torch_faster = inputs.is_cuda or not torch.is_grad_enabled()
+    if is_torch_faster and recurrent_dropout == 0:
         return read_by_torch(layer, inputs, mask)
     packed = pack_rows(layer, inputs, mask)
     outputs = packed.rows.new_zeros(*mask.shape, 2 * layer.hidden_size)
-    if not packed.batch_sizes:
+    if not packed.batch_sizes:  # no sentence has a word
         return outputs
-    forward_hidden, backward_hidden = _read_rows(layer, packed, recurrent_dropout)
+    forward_hidden, backward_hidden = _run_recurrence(layer, packed, recurrent_dropout)
     in_forward_order = backward_hidden[packed.reverse]
     # Shape: (batch, time, 2 * hidden_size)
-    outputs[packed.places] = torch.cat([forward_hidden, in_forward_order], dim=1)
+    outputs[packed.row_positions] = torch.cat([forward_hidden, in_forward_order], dim=1)
     return outputs
 
 
-def _read_rows(layer: nn.RNNBase, packed: "PackedRows", recurrent_dropout: float) -> Tensor:
+def _run_recurrence(layer: nn.RNNBase, packed: "PackedRows", recurrent_dropout: float) -> Tensor:
     """
     Returns the hidden states of packed rows, shape (directions, rows, hidden_size), each direction
     in the order in which it reads.
     """
-    # torch has the four parameters of each direction in this order; both directions are stacked.
+    # Stacks the parameters of both directions. torch has the four of each direction in this order.
     forward_parameters, backward_parameters = layer.all_weights
     input_weight, weight, input_bias, bias = [
         torch.stack(pair) for pair in zip(forward_parameters, backward_parameters, strict=True)
@@ -113,13 +115,13 @@ class PackedRows(NamedTuple):
 
     rows: (rows, input_size)
     reverse: (rows,), the order of the rows in the other direction, its own inverse
-    places: the sentence and the time step of each row, each (rows,)
+    row_positions: the sentence and the time step of each row, each (rows,)
     batch_sizes: the number of rows of each time step
     """
 
     rows: Tensor
     reverse: Tensor
-    places: tuple[Tensor, Tensor]
+    row_positions: tuple[Tensor, Tensor]
     batch_sizes: list[int]
 
 
@@ -131,18 +133,19 @@ def pack_rows(module: nn.Module, inputs: Tensor, mask: BoolTensor) -> PackedRows
     lengths = mask.sum(dim=1)
     packing = pack(lengths)
     dtype = next(module.parameters()).dtype
-    places = (packing.sentence_of_row, packing.time_of_row)
+    row_positions = (packing.sentence_of_row, packing.time_of_row)
     return PackedRows(
-        rows=inputs.to(dtype)[places],
+        rows=inputs.to(dtype)[row_positions],
         reverse=rows_in_reverse(packing, lengths),
-        places=places,
+        row_positions=row_positions,
         batch_sizes=packing.batch_sizes,
     )
 
 
 def read_by_torch(layer: nn.RNNBase, inputs: Tensor, mask: BoolTensor) -> Tensor:
     """Does what `read_both_ways` does, without recurrent dropout, by torch's own operations."""
-    # torch refuses empty sentences. One of padding only counts as one word, and is blanked below.
+    # torch refuses sentences without words. It reads them as if they had one, and the last line
+    # here sets their vectors to zero.
     lengths = mask.sum(dim=1).clamp(min=1).cpu()
     packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
     packed_outputs, _ = layer(packed)
@@ -152,8 +155,8 @@ def read_by_torch(layer: nn.RNNBase, inputs: Tensor, mask: BoolTensor) -> Tensor
 
 class InputProduct(Function):
     """
-    Computes `inputs @ weight.t() + bias` for all rows. Products are computed in autocast's type in
-    both passes.
+    Computes `inputs @ weight.t() + bias` for all rows. Under autocast, only the products are
+    computed in autocast's type, in both passes. `nn.functional.linear` would also round the sums.
     """
 
     @staticmethod
@@ -191,7 +194,7 @@ class LstmRecurrence(Function):
         c_t = sigmoid(f) * c_{t-1} + sigmoid(i) * tanh(g)
         h_t = sigmoid(o) * tanh(c_t)
 
-    The inputs' part `a_t`, with all biases, is an argument, computed as one product for all rows.
+    The caller computes `a_t`, the part of the inputs with all biases, as one product for all rows.
     In both passes only values that depend on the previous or next time step are computed one step
     at a time.
     """
@@ -214,7 +217,7 @@ class LstmRecurrence(Function):
         dtype = autocast_dtype(weight)
         transposed = double_g_and_transpose(weight, activations).to(dtype)
         cells, tanh_cells, hidden = activations.new_empty(3, *activations.shape[:2], dim)
-        cells[:, : batch_sizes[0]] = 0
+        cells[:, : batch_sizes[0]] = 0  # no cell comes before the first time step
         # Views of the rows of each time step.
         gates = activations.split(batch_sizes, dim=1)
         i, f, g, o = [gate.split(batch_sizes, dim=1) for gate in activations.chunk(4, dim=2)]
@@ -231,7 +234,7 @@ class LstmRecurrence(Function):
             gates[t].sigmoid_()
             if t > 0:
                 torch.mul(f[t], c[t - 1][:, :size], out=c[t])
-            # Adds i * tanh(g), which is i * (2 sigmoid(2g) - 1); g has been doubled.
+            # `g[t]` is sigmoid(2 g) here. Adds i * tanh(g) = i * (2 sigmoid(2 g) - 1).
             c[t].sub_(i[t]).addcmul_(i[t], g[t], value=2)
             torch.tanh(c[t], out=tanh_c[t])
             torch.mul(o[t], tanh_c[t], out=h[t])
@@ -244,15 +247,16 @@ class LstmRecurrence(Function):
     @first_derivative_only
     def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
         """
-        Multiplies derivatives by gradients: dc_t/di, dc_t/df and dc_t/dg by the gradient of c_t,
-        dh_t/do by the gradient of h_t. The derivatives are computed for all rows at once; the loop,
-        from the last time step to the first, computes the gradients.
+        Returns the gradients of the activations and the weight, by the chain rule. First, the
+        derivatives dc_t/di, dc_t/df, dc_t/dg and dh_t/do are computed for all rows at once. Then a
+        loop, from the last time step to the first, computes the gradients of c_t and h_t, and
+        multiplies the derivatives by them.
         """
         weight, activations, cells, tanh_cells, hidden, dropout_mask = ctx.saved_tensors
         batch_sizes = ctx.batch_sizes
         dim = hidden.size(2)
         _, f, _, o = activations.chunk(4, dim=2)  # after their sigmoids
-        # These are still derivatives. The loop multiplies them by gradients, in place.
+        # `d_gates` holds derivatives until the loop multiplies them by gradients, in place.
         d_gates = _derivatives_by_gates(activations, rows_before(cells, batch_sizes), tanh_cells)
         hidden_by_cell = (1 - tanh_cells * tanh_cells).mul_(o)
         d_hidden = d_outputs.clone()
@@ -274,7 +278,8 @@ class LstmRecurrence(Function):
             d_c[t].addcmul_(d_h[t], h_by_c[t])
             d_ifg[t].mul_(d_c[t].unsqueeze(2))
             d_o[t].mul_(d_h[t].unsqueeze(2))
-            if t > 0:  # to the cell and the hidden state of the time step before
+            if t > 0:
+                # The gradients flow back to the cell and the hidden state of the time step before.
                 torch.mul(d_c[t], forget[t], out=d_c[t - 1][:, :size])
                 d_before = d_h[t - 1][:, :size]
                 if dropout_mask is None:
@@ -286,14 +291,14 @@ class LstmRecurrence(Function):
         if dropout_mask is not None:
             previous *= torch.cat([dropout_mask[:, :size] for size in batch_sizes], dim=1)
         d_weight = product(d_gates.transpose(1, 2), previous, ctx.dtype)
-        return d_gates, d_weight, None, None  # none for the batch sizes and the mask
+        return d_gates, d_weight, None, None  # the batch sizes and the mask have no gradients
 
 
 def _derivatives_by_gates(gates: Tensor, cells_before: Tensor, tanh_cells: Tensor) -> Tensor:
     """
-    Returns the derivatives by the gates of an LSTM before their sigmoids: the derivative of the
-    cell by i, f and g, the derivative of the hidden state by o. `gates` are the four sigmoids,
-    shape (directions, rows, 4 * dim).
+    Returns derivatives with respect to the pre-activations of an LSTM's gates: the cell is
+    differentiated for i, f and g, and the hidden state for o. `gates` are the four sigmoids, shape
+    (directions, rows, 4 * dim).
     """
     derivatives = torch.empty_like(gates)
     write_derivatives_of_cells(gates, cells_before, derivatives)
@@ -304,25 +309,29 @@ def _derivatives_by_gates(gates: Tensor, cells_before: Tensor, tanh_cells: Tenso
 
 def write_derivatives_of_cells(gates: Tensor, cells_before: Tensor, derivatives: Tensor) -> None:
     """
-    Writes the derivative of the cell by i, f and g, the first three gates, before their sigmoids.
-    For all other gates, writes the derivative of their sigmoids only. `gates` are the sigmoids; in
-    them and in `derivatives`, all gates are beside each other in the last dimension.
+    Writes the derivatives of the cell with respect to the pre-activations of i, f and g, the first
+    three gates. For all other gates, writes the derivative of the sigmoid only. `gates` are the
+    sigmoids, with g doubled, see `double_g_and_transpose`. In them and in `derivatives`, all gates
+    are beside each other in the last dimension.
     """
-    # The derivative s - s * s of each sigmoid s, times the factor of that gate in the formula.
+    # A sigmoid s has the derivative s * (1 - s) = s - s * s.
     torch.addcmul(gates, gates, gates, value=-1, out=derivatives)
     dim = cells_before.size(-1)
-    i, _, g, *_ = gates.split(dim, dim=-1)
+    i, _, sigmoid_2g, *_ = gates.split(dim, dim=-1)
+    tanh_g = 2 * sigmoid_2g - 1
     c_by_i, c_by_f, c_by_g, *_ = derivatives.split(dim, dim=-1)
-    c_by_i.mul_(2 * g - 1)  # times tanh(g)
+    # The gates' factors in c_t = sigmoid(f) * c_{t-1} + sigmoid(i) * tanh(g).
+    c_by_i.mul_(tanh_g)
     c_by_f.mul_(cells_before)
-    c_by_g.mul_(i).mul_(4)  # 2 before the sigmoid, and 2 in it
+    # The derivative of tanh(g) = 2 sigmoid(2 g) - 1 is 4 times the derivative of the sigmoid.
+    c_by_g.mul_(i).mul_(4)
 
 
 def double_g_and_transpose(weight: Tensor, gate_sums: Tensor) -> Tensor:
     """
-    Doubles g, the third gate, in the sums that the gates are activated from, in place, and returns
-    a transposed copy of the recurrent weight, shape (..., dim, gates * dim), with doubled columns
-    of g. So one sigmoid can activate all gates, because tanh(g) = 2 sigmoid(2 g) - 1.
+    Doubles g, the third gate, in `gate_sums`, the pre-activations of all gates, in place. Returns a
+    transposed copy of the recurrent weight, shape (..., dim, gates * dim), with doubled columns of
+    g. So one sigmoid can activate all gates, because tanh(g) = 2 sigmoid(2 g) - 1.
     """
     dim = weight.size(-1)
     transposed = weight.transpose(-1, -2).clone(memory_format=torch.contiguous_format)
@@ -339,8 +348,8 @@ class GruRecurrence(Function):
         n = tanh(V_n x_t + b_n + r * (W_n h_{t-1} + c_n))
         h_t = (1 - z) * n + z * h_{t-1}
 
-    `V x_t + b` is an argument, computed as one product for all rows. In both passes only values
-    that depend on the previous or next time step are computed one step at a time.
+    The caller computes `V x_t + b`, as one product for all rows. In both passes only values that
+    depend on the previous or next time step are computed one step at a time.
     """
 
     @staticmethod
@@ -348,16 +357,16 @@ class GruRecurrence(Function):
         ctx: Any, projected: Tensor, weight: Tensor, bias: Tensor, batch_sizes: Sequence[int]
     ) -> Tensor:
         """
-        Returns `h_t` of all packed rows, shape (directions, rows, dim), given `projected`, the `V
-        x_t + b`, shape (directions, rows, 3 * dim), `weight`, the `W`, shape (directions, 3 * dim,
-        dim), and `bias`, the `c`, shape (directions, 3 * dim).
+        Returns `h_t` of all packed rows, shape (directions, rows, dim), each direction in the order
+        in which it reads. `projected` is `V x_t + b`, shape (directions, rows, 3 * dim). `weight`
+        is `W`, shape (directions, 3 * dim, dim). `bias` is `c`, shape (directions, 3 * dim).
         """
         directions, rows, _ = projected.shape
         dim = weight.size(2)
         dtype = autocast_dtype(weight)
         transposed = weight.transpose(1, 2).contiguous().to(dtype)
         bias = bias.unsqueeze(1)  # Shape: (directions, 1, 3 * dim)
-        recurrent = torch.empty_like(projected)  # W h + c
+        recurrent = torch.empty_like(projected)  # W h_{t-1} + c
         recurrent_rz, recurrent_n = recurrent.split([2 * dim, dim], dim=2)
         gates = projected.clone()  # r, z and n, once they are activated
         hidden = projected.new_empty(directions, rows, dim)
@@ -386,17 +395,19 @@ class GruRecurrence(Function):
     @first_derivative_only
     def backward(ctx: Any, d_outputs: Tensor) -> tuple[Tensor | None, ...]:
         """
-        Multiplies the derivatives of h_t by the gradient of h_t. The derivatives are computed for
-        all rows at once; the loop, from the last time step to the first, computes the gradients.
+        Returns the gradients of `projected`, the weight and the bias, by the chain rule. First, the
+        derivatives of h_t are computed for all rows at once. Then a loop, from the last time step
+        to the first, computes the gradient of h_t, and multiplies the derivatives by it.
         """
         weight, gates, recurrent_n, hidden = ctx.saved_tensors
         batch_sizes = ctx.batch_sizes
         dim = hidden.size(2)
         r, z, n = gates.chunk(3, dim=2)
         previous = rows_before(hidden, batch_sizes)
-        h_by_sum = (1 - n * n).mul_(1 - z)  # the derivative by the sum within the tanh of n
-        # The derivatives of h_t by the three parts of `W h_{t-1} + c`. The loop turns them into the
-        # gradients of these parts.
+        # The derivative of h_t with respect to the pre-activation of n, the argument of its tanh.
+        h_by_sum = (1 - n * n).mul_(1 - z)
+        # The derivatives of h_t with respect to `W h_{t-1} + c`, in its parts for r, z and n.
+        # `d_recurrent` holds them until the loop multiplies them by gradients, in place.
         d_recurrent = torch.empty_like(gates)
         h_by_r, h_by_z, h_by_n = d_recurrent.chunk(3, dim=2)
         torch.mul(h_by_sum * recurrent_n, r - r * r, out=h_by_r)
@@ -405,43 +416,44 @@ class GruRecurrence(Function):
         d_hidden = d_outputs.clone()
         # Views of the rows of each time step; `d_parts` has a dimension for the three parts.
         d_parts = d_recurrent.unflatten(2, (3, dim)).split(batch_sizes, dim=1)
-        d_rows = d_recurrent.split(batch_sizes, dim=1)
+        d_sums = d_recurrent.split(batch_sizes, dim=1)
         d_h = d_hidden.split(batch_sizes, dim=1)
         keep = z.split(batch_sizes, dim=1)
         step_weight = weight.to(ctx.dtype)
         add_product = product_adder(d_hidden, ctx.dtype)
         for t, size in reversed(list(enumerate(batch_sizes))):
             d_parts[t].mul_(d_h[t].unsqueeze(2))
-            if t > 0:  # to the hidden state of the time step before
+            if t > 0:
+                # The gradient flows back to the hidden state of the time step before.
                 d_before = d_h[t - 1][:, :size]
                 d_before.addcmul_(d_h[t], keep[t])
-                add_product(d_before, d_rows[t], step_weight)
-        # V x_t + b is added to W h + c within r and z, so both have the same gradient there.
+                add_product(d_before, d_sums[t], step_weight)
+        # In r and z, V x_t + b is added to W h_{t-1} + c, so both sums have the same gradient.
         d_r_and_z = d_recurrent[..., : 2 * dim]
         d_n = h_by_sum.mul_(d_hidden)
         d_projected = torch.cat([d_r_and_z, d_n], dim=2)
         d_weight = product(d_recurrent.transpose(1, 2), previous, ctx.dtype)
         d_bias = d_recurrent.sum(dim=1)
-        return d_projected, d_weight, d_bias, None
+        return d_projected, d_weight, d_bias, None  # the batch sizes have no gradient
 
 
 def product(left: Tensor, right: Tensor, dtype: torch.dtype) -> Tensor:
-    """Returns `left @ right`, computed in `dtype`, in the type of `left`."""
+    """Returns `left @ right` in the type of `left`. The product is computed in `dtype`."""
     return multiply(left.to(dtype), right.to(dtype)).to(left.dtype)
 
 
 def product_adder(like: Tensor, dtype: torch.dtype) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
     """
-    Returns a function of (sums, left, right) that adds `left @ right` to the sums in place, and
-    returns the sums. These are like `like`: they have its type, and are a matrix or a batch of
-    matrices too. `right` must have the type `dtype`; `left` is converted to it for the
+    Returns a function of (sums, left, right) that adds `left @ right` to `sums` in place, and
+    returns `sums`. `like` shows the type and the number of dimensions of the sums: 2 for a matrix,
+    3 for a batch of matrices. `right` must have the type `dtype`; `left` is converted to it for the
     product.
     """
 
     def add_rounded_product(sums: Tensor, left: Tensor, right: Tensor) -> Tensor:
         return sums.add_(torch.matmul(left.to(dtype), right))
 
-    # torch's operations that multiply and add at once need all three in one type.
+    # torch's operations that multiply and add at once need sums and factors of one type.
     if dtype != like.dtype:
         return add_rounded_product
     if like.dim() == 2:

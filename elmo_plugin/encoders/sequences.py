@@ -66,16 +66,16 @@ def pool(vectors: Tensor, scores: Tensor, mask: BoolTensor) -> Tensor:
 
 def bio_transitions(tags: Sequence[str]) -> tuple[Tensor, Tensor]:
     """
-    Returns the scores of transitions between BIO tags, shape (tags, tags), from the tag of the row
-    to the tag of the column, and of first tags, shape (tags,), as `viterbi` takes them. They are
-    zero where a tag may follow another, or may be the first one, and minus infinity where it may
-    not. `I-X` may follow only `B-X` and `I-X`.
+    Returns `transitions` and `start` for `viterbi`, given the BIO tags. `transitions`, shape (tags,
+    tags), has the score of the tag of each column after the tag of each row. `start`, shape
+    (tags,), has the score of each tag at the start of a sentence. A score is zero if the tag is
+    allowed there, otherwise minus infinity. `I-X` is allowed only after `B-X` and `I-X`.
     """
     transitions = torch.zeros(len(tags), len(tags))
     start = torch.zeros(len(tags))
     for column, tag in enumerate(tags):
         if not tag.startswith("I-"):
-            continue  # `O` and `B-X` may follow any tag, and may be the first
+            continue  # `O` and `B-X` are allowed after any tag, and at the start
         label = tag.removeprefix("I-")
         start[column] = -torch.inf
         for row, tag_before in enumerate(tags):

@@ -6,7 +6,9 @@ import pytest
 import torch
 from torch import nn
 
+from elmo_plugin.bilm import BiLmError
 from elmo_plugin.embedding import ElmoRepresentations, LayerWeights, read_layer_weights
+from elmo_plugin.embedding.archive import EXTRA_STATE, ElmoMetadata
 from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement
 from elmo_plugin.embedding.representations import ScalarMix
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
@@ -66,3 +68,22 @@ def test_the_mixes_of_an_elmo_in_plain_torch_are_numbered() -> None:
     mixes = read_layer_weights(model.state_dict())
     assert [mix.placement for mix in mixes] == ["elmo.mixes.0", "elmo.mixes.1"]
     assert_is(mixes[1], "elmo.mixes.1", [0, 1, 2], [1 / 3] * 3, 1.0)
+
+
+def test_weights_of_another_programs_mix_are_not_read(bilm_files: dict[str, str]) -> None:
+    others = nn.ModuleDict({"scalar_mix": nn.Module()})
+    others["scalar_mix"].weights = nn.Parameter(torch.ones(2))
+    model = nn.ModuleDict({"elmo": ContextualElmo(bilm_files, input=ElmoPlacement()), "o": others})
+    assert [mix.placement for mix in read_layer_weights(model.state_dict())] == ["input"]
+
+
+@pytest.mark.parametrize("layers", [{}, {"output": [0, 1, 2]}, {"input": [0, 1]}])
+def test_metadata_that_do_not_fit_a_mix_are_an_error(
+    layers: dict[str, list[int]], bilm_files: dict[str, str]
+) -> None:
+    elmo = ContextualElmo(bilm_files, input=ElmoPlacement())
+    state = elmo.state_dict()
+    metadata = ElmoMetadata.from_tensor(state[EXTRA_STATE])
+    state[EXTRA_STATE] = metadata._replace(layers=layers).to_tensor()
+    with pytest.raises(BiLmError, match="expected 3 layers of input"):
+        read_layer_weights(state)

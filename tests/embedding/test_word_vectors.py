@@ -47,6 +47,15 @@ def test_unknown_words_may_share_a_trained_vector_that_padding_does_not_get(file
     assert embedder.unknown.grad.tolist() == [2, 2]
 
 
+@pytest.mark.parametrize("num_sentences", [0, 1])
+def test_vectors_of_integers_give_floats_for_any_number_of_sentences(num_sentences: int) -> None:
+    embedder = WordVectorsEmbedder("english")
+    assert embedder.vectors.dtype == torch.int8
+    embedded = embedder(torch.zeros(num_sentences, 3, 2, dtype=torch.int64))
+    assert embedded.shape == (num_sentences, 3, embedder.get_output_dim())
+    assert embedded.dtype == torch.float32
+
+
 def test_trainable_vectors_get_gradients_from_their_words(file: str) -> None:
     embedder = WordVectorsEmbedder(file, trainable=True)
     embedder(keys(["the", "The", "comedy"])).sum().backward()
@@ -89,3 +98,10 @@ def test_trained_bundled_vectors_are_stored(tmp_path: Path) -> None:
     torch.save(embedder.state_dict(), tmp_path / "weights.th")
     loaded = WordVectorsEmbedder(trainable=True, serialization_dir=tmp_path)
     assert loaded.vectors.abs().max() == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[]", b'{"vectors": "english"}'])
+def test_damaged_metadata_is_a_configuration_error(content: bytes) -> None:
+    damaged = torch.tensor(list(content), dtype=torch.uint8)
+    with pytest.raises(ConfigurationError, match="the metadata of word vectors in the weights"):
+        WordVectorsEmbedder("english").set_extra_state(damaged)

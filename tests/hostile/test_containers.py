@@ -135,8 +135,34 @@ SCHEMAS = {
 
 @pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
 def test_a_cache_with_a_foreign_schema_is_not_used(schema: str, tmp_path: Path) -> None:
+    _check_that_a_cache_is_not_used(tmp_path, schema, version=FORMAT)
+
+
+FOREIGN_TABLES = {
+    "a table of another name": "CREATE TABLE songs (title TEXT)",
+    "a table of the same name": "CREATE TABLE records (artist TEXT)",
+    "our table without the format": "CREATE TABLE records (id INTEGER PRIMARY KEY, content BLOB)",
+    "a view of the same name": "CREATE VIEW records AS SELECT 1 AS id, x'00' AS content",
+    "a trigger": (
+        "CREATE TABLE songs (title TEXT); "
+        "CREATE TRIGGER t BEFORE INSERT ON songs BEGIN DELETE FROM songs; END"
+    ),
+}
+
+
+@pytest.mark.parametrize("schema", FOREIGN_TABLES.values(), ids=FOREIGN_TABLES)
+def test_a_file_of_another_program_does_not_become_a_cache(schema: str, tmp_path: Path) -> None:
+    _check_that_a_cache_is_not_used(tmp_path, schema, version=0)
+
+
+def test_a_file_of_another_program_with_a_low_version_is_not_emptied(tmp_path: Path) -> None:
+    schema = "CREATE TABLE records (artist TEXT); CREATE TABLE songs (title TEXT)"
+    _check_that_a_cache_is_not_used(tmp_path, schema, version=1)
+
+
+def _check_that_a_cache_is_not_used(tmp_path: Path, schema: str, version: int) -> None:
     with sqlite3.connect(tmp_path / NAME) as connection:
-        connection.executescript(f"{schema}; PRAGMA user_version = {FORMAT}")
+        connection.executescript(f"{schema}; PRAGMA user_version = {version}")
     before = (tmp_path / NAME).read_bytes()
 
     def work() -> None:

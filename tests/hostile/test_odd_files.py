@@ -93,7 +93,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "HDF5": ("h5py.File", lambda file: open_hdf5(file, "it").__enter__()),
     "a description": (
         "json.loads",
-        lambda file: OUTPUT_FORMATS["hdf5"]._replace(description_in=str).read_description(file),
+        lambda file: OUTPUT_FORMATS["hdf5"]._replace(read_json=str).read_description(file),
     ),
     "prepared text": ("numpy.load", lambda file: ChunkFile(file, 1, 1).read("words")),
     "documents of spaCy": (
