@@ -177,16 +177,14 @@ def _parse_word(line: Line) -> ConllWord:
         raise line.error(f"expected at least {FIXED_COLUMNS + 1} columns, got {len(columns)}")
     # The fields of `ConllWord` have the order of the columns. Between the fixed columns and the
     # last one, for coreference, is a column for each predicate of the sentence.
-    fixed_columns = columns[:FIXED_COLUMNS]
-    frames = columns[FIXED_COLUMNS:-1]
-    mention = columns[-1]
-    word = ConllWord(line, *fixed_columns, frames, mention)
+    word = ConllWord(line, *columns[:FIXED_COLUMNS])
+    word = word._replace(frames=columns[FIXED_COLUMNS:-1], mention=columns[-1])
     _check_word(word)
     return word
 
 
 def _check_word(word: ConllWord) -> None:
-    """Raises `ConfigurationError` if a column does not contain what it should in CoNLL-2012."""
+    """Raises `ConfigurationError` if a column differs from the columns of CoNLL-2012."""
     line = word.line
     if not word.number.isdecimal():
         raise line.error(f"expected the number of a word in column 3, got {word.number!r}")

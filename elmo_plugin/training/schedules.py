@@ -24,7 +24,7 @@ class DecayInSteps(LearningRateScheduler):
     # Parameters
 
     factor : `float`
-        What the learning rate is multiplied by at each decay.
+        The learning rate is multiplied by this number at each decay.
     num_batches : `int`
         The number of updates between two decays.
     """

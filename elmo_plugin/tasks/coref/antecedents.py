@@ -156,7 +156,7 @@ def _blocks(num_spans: int, num_antecedents: int) -> Iterator[_Block]:
 
 
 def _genre_embedding(num_genres: int, dim: int) -> nn.Embedding:
-    """Returns vectors of genres, and zeros for an unknown one, behind the others."""
+    """Makes random vectors of genres. A last row of zeros is for an unknown genre."""
     return nn.Embedding(num_genres + 1, dim, padding_idx=num_genres)
 
 

@@ -48,8 +48,8 @@ def marginal_loss(logits: AntecedentLogits, clusters: Sequence[Sequence[Span]]) 
 
 def _correct_antecedents(logits: AntecedentLogits, clusters: Sequence[Sequence[Span]]) -> Tensor:
     """
-    Returns whether each antecedent of the logits is in the same gold cluster as its span, or, in
-    the first column, whether no antecedent is. Shape: (spans, 1 + antecedents)
+    Returns which antecedents of the logits are in the same gold cluster as their span, of shape
+    (spans, 1 + antecedents). In the first column, says whether none of them is.
     """
     cluster_numbers: dict[Span, int] = {}
     for number, mentions in enumerate(clusters, start=1):  # 0 is for no cluster
@@ -72,9 +72,10 @@ def antecedent_indices(scores: Tensor) -> Tensor:
     antecedents): the first column is for the span just before, the second for the span before it,
     and so on. The index of a missing antecedent is negative.
     """
-    spans = torch.arange(scores.size(0), device=scores.device)
-    spans_between = torch.arange(scores.size(1), device=scores.device)
-    return spans.unsqueeze(1) - 1 - spans_between  # Shape: (spans, antecedents)
+    num_spans, num_antecedents = scores.shape
+    span_indices = torch.arange(num_spans, device=scores.device)
+    distances = torch.arange(1, num_antecedents + 1, device=scores.device)
+    return span_indices.unsqueeze(1) - distances  # Shape: (spans, antecedents)
 
 
 def best_links(logits: AntecedentLogits) -> list[Link]:
@@ -144,12 +145,12 @@ def _aligned_probabilities(member: AntecedentLogits, union: Sequence[Span]) -> T
     indices = [index_in_union[span] for span in member.spans]
     rows = torch.tensor(indices, device=member.logits.device)  # Shape: (spans of the member,)
     antecedents = antecedent_indices(member.logits[:, 1:])
+    # The column of the union for each column of the member. Several of the member's columns go to
+    # the column of none: its own column of none, and missing antecedents, with probability 0.
     columns = rows[antecedents.clamp(min=0)].masked_fill(antecedents < 0, column_of_none)
-    # Shape of columns: (spans of the member, 1 + antecedents), as of the member's logits
+    # Shape of columns and probabilities: (spans of the member, 1 + antecedents)
     columns = functional.pad(columns, (1, 0), value=column_of_none)
     probabilities = member.logits.softmax(dim=1)
-    # Probabilities are added up, because several columns of the member go to the column of none:
-    # its own column of none, and the columns of missing antecedents, with probability 0.
     probabilities_of_rows = probabilities.new_zeros(len(rows), len(union) + 1)
     probabilities_of_rows.scatter_add_(1, columns, probabilities)
     aligned = probabilities.new_zeros(len(union), len(union) + 1)

@@ -95,7 +95,12 @@ def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
         correct += len(gold_indices) - num_groups
     gold_links = sum(len(cluster) - 1 for cluster in gold)
     predicted_links = sum(len(cluster) - 1 for cluster in predicted)
-    return CorefCounts(correct, gold_links, correct, predicted_links)
+    return CorefCounts(
+        recall_numerator=correct,
+        recall_denominator=gold_links,
+        precision_numerator=correct,
+        precision_denominator=predicted_links,
+    )
 
 
 def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
@@ -162,7 +167,12 @@ def mention_counts(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Cor
     gold_mentions = set(chain.from_iterable(gold))
     predicted_mentions = set(chain.from_iterable(predicted))
     correct = len(gold_mentions & predicted_mentions)
-    return CorefCounts(correct, len(gold_mentions), correct, len(predicted_mentions))
+    return CorefCounts(
+        recall_numerator=correct,
+        recall_denominator=len(gold_mentions),
+        precision_numerator=correct,
+        precision_denominator=len(predicted_mentions),
+    )
 
 
 def _number_of_mentions(clusters: Iterable[Cluster]) -> int:
@@ -215,6 +225,7 @@ class CorefConll(CountingMetric):
         all_predicted = _without_empty(predicted)
         correct_mentions = set(chain.from_iterable(gold_clusters))
         scored = _without_repeated(all_predicted, correct_mentions)
+        # Only repetitions of correct mentions were removed.
         num_repeated = _number_of_mentions(all_predicted) - _number_of_mentions(scored)
         self.counts["documents"]["all"] += 1
         self.counts["documents"]["repeated"] += num_repeated

@@ -31,8 +31,8 @@ class Spans(NamedTuple):
 
     def to_mentions(self, words_before: int) -> list[Span]:
         """
-        Returns the spans as mentions, whose words are counted from the beginning of the document.
-        `words_before` is the number of words before the window.
+        Returns the spans as mentions. Their words are counted from the beginning of the document,
+        so `words_before`, the number of words before the window, is added.
         """
         starts = (self.starts + words_before).tolist()
         last_words = (self.ends + words_before).tolist()
