@@ -156,9 +156,10 @@ class ResumableTrainer(GradientDescentTrainer):
     ends with the same weights, bit for bit, as without the kill. In addition to AllenNLP's content,
     a checkpoint holds the random states of each process, both at the checkpoint and at the start of
     each epoch, so that the data loader repeats its batches. It also holds the scale of the loss in
-    mixed precision. A frozen ELMo reads the batches of the first epoch again, because a vector in
-    its caches depends, in its last bit, on the batch that it was computed in. A `best.th` that a
-    kill left out of date is written again. Takes the same parameters as AllenNLP's.
+    mixed precision, and which epochs are validated. A frozen ELMo reads the batches of the first
+    epoch again, because a vector in its caches depends, in its last bit, on the batch that it was
+    computed in. A `best.th` that a kill left out of date is written again. Takes the same
+    parameters as AllenNLP's.
 
     With checkpointer `atomic` a kill never costs a checkpoint. If a training resumes in the middle
     of an epoch, the model's own training metrics of that epoch, such as an F1, count only the
@@ -178,13 +179,16 @@ class ResumableTrainer(GradientDescentTrainer):
         self._callbacks.append(self._epoch_progress)
         # The random states at the start of each epoch so far.
         self._epoch_starts: list[dict[str, Any]] = []
+        # Whether each epoch so far is validated. AllenNLP's `should_validate_callback` leaves out
+        # validations.
+        self._validates_epochs: list[bool] = []
         # If the training resumes from a checkpoint: this process's part of it. `None` again as soon
         # as the data loader has passed the batches before the checkpoint.
         self._state_to_resume: dict[str, Any] | None = None
 
     def _extra_state(self) -> dict[str, Any]:
         """
-        Returns what a checkpoint holds for this process in addition. A subclass with such values
+        Returns further values for this process's part of a checkpoint. A subclass with such values
         overrides this method, and restores them in `_load_extra_state`.
         """
         return {}
@@ -207,6 +211,11 @@ class ResumableTrainer(GradientDescentTrainer):
             "pass": dict(self._epoch_progress.totals),
             "random": random_states(self.cuda_device),
             "epoch_starts": self._epoch_starts,
+            # Of the finished epochs, and of the one that comes next or has begun.
+            "validates_epochs": [
+                *self._validates_epochs[: self._epochs_completed],
+                self._should_validate_this_epoch,
+            ],
         }
         process_state.update(self._extra_state())
         processes = self._gather(process_state)
@@ -273,6 +282,7 @@ class ResumableTrainer(GradientDescentTrainer):
             if self._scaler is not None and scaler_state is not None:
                 self._scaler.load_state_dict(scaler_state)
             self._epoch_progress.totals = dict(process_state["pass"])
+            self._should_validate_this_epoch = process_state["validates_epochs"][-1]
             self._state_to_resume = process_state
         check_finished_metrics(
             Path(self._serialization_dir), num_epochs=self._start_after_epochs_completed
@@ -298,6 +308,9 @@ class ResumableTrainer(GradientDescentTrainer):
         if self._distributed:
             rank = torch.distributed.get_rank()
         process_state = processes[rank]
+        # Checkpoints of earlier versions do not say which epochs are validated: here, all are.
+        num_epochs = training_state["epochs_completed"] + 1
+        process_state.setdefault("validates_epochs", [True] * num_epochs)
         self._check_resume(process_state)
         return process_state
 
@@ -313,7 +326,7 @@ class ResumableTrainer(GradientDescentTrainer):
         averaged_parameters: list[tuple[str, Tensor]] = []
         if average is not None:
             averaged_parameters = average._parameters
-        # AllenNLP's method loads a checkpoint by its checkpointer. It is given the loaded one.
+        # AllenNLP's method asks the checkpointer for a checkpoint. It gets the loaded one.
         checkpointer = self._checkpointer
         self._checkpointer = _LoadedCheckpointer(checkpoint)
         try:
@@ -338,7 +351,9 @@ class ResumableTrainer(GradientDescentTrainer):
         """
         path = os.path.join(self._serialization_dir, "best.th")
         is_end_of_epoch = self._start_after_batches_in_epoch_completed == 0
-        if is_end_of_epoch and self._metric_tracker.is_best_so_far():
+        # AllenNLP's own conditions for writing the best model after this checkpoint.
+        is_best = self._should_validate_this_epoch and self._metric_tracker.is_best_so_far()
+        if is_end_of_epoch and is_best:
             self._best_model_filename = path
             if self._primary:
                 with averaged_weights(self._moving_average):
@@ -359,6 +374,7 @@ class ResumableTrainer(GradientDescentTrainer):
         if self._state_to_resume is not None:
             return self._continue_epoch(epoch, self._state_to_resume)
         self._epoch_starts.append(random_states(self.cuda_device))
+        self._validates_epochs.append(self._should_validate_this_epoch)
         metrics = super()._train_epoch(epoch)
         # If another trainer made the checkpoint, AllenNLP calls this method for the epochs before
         # it as well, but does not train on their batches. Then there is no loss to set.
@@ -389,16 +405,16 @@ class ResumableTrainer(GradientDescentTrainer):
             metrics = super()._train_epoch(epoch)
         finally:
             self.data_loader = loader
-        if was_finished:
-            self._read_validation_data_again(process_earlier_batch)
-        else:
+        if not was_finished:
             self._set_losses_of_whole_epoch(metrics)
+        elif self._should_validate_this_epoch:
+            self._read_validation_data_again(process_earlier_batch)
         return metrics
 
     def _restore_epoch_start(self, epoch: int, process_state: dict[str, Any]) -> None:
         """
         Sets the random states with which an epoch began, so that its batches are the same, and
-        keeps them for the next checkpoint.
+        whether the epoch is validated. Keeps both for the next checkpoint.
         """
         if epoch < len(process_state["epoch_starts"]):
             states = process_state["epoch_starts"][epoch]
@@ -406,6 +422,8 @@ class ResumableTrainer(GradientDescentTrainer):
             states = process_state["random"]
         set_random_states(states, self.cuda_device)
         self._epoch_starts.append(random_states(self.cuda_device))
+        self._should_validate_this_epoch = process_state["validates_epochs"][epoch]
+        self._validates_epochs.append(self._should_validate_this_epoch)
 
     def _set_losses_of_whole_epoch(self, metrics: dict[str, Any]) -> None:
         """
