@@ -126,8 +126,8 @@ class BiLmTrainer(ResumableTrainer):
             if isinstance(self._validation_data_loader, BiLmStreamLoader):
                 # The validations of finished epochs are repeated as passes of no batches: the order
                 # of a loader with `shuffle` depends on the number of passes before.
-                finished_epochs = slice(self._start_after_epochs_completed)
-                num_validations = sum(self._state_to_resume["validates_epochs"][finished_epochs])
+                validates_epochs = self._state_to_resume["validates_epochs"]
+                num_validations = sum(validates_epochs[: self._start_after_epochs_completed])
                 finished_passes = [0] * num_validations
                 self._validation_data_loader.resume(finished_passes, 0)
 

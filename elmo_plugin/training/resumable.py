@@ -179,8 +179,8 @@ class ResumableTrainer(GradientDescentTrainer):
         self._callbacks.append(self._epoch_progress)
         # The random states at the start of each epoch so far.
         self._epoch_starts: list[dict[str, Any]] = []
-        # Whether each epoch so far is validated. AllenNLP's `should_validate_callback` leaves out
-        # validations.
+        # Whether each epoch so far has a validation. It may be left out by AllenNLP's
+        # `should_validate_callback`.
         self._validates_epochs: list[bool] = []
         # If the training resumes from a checkpoint: this process's part of it. `None` again as soon
         # as the data loader has passed the batches before the checkpoint.

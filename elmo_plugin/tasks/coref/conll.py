@@ -117,7 +117,7 @@ def parse_clusters(labels: Sequence[str]) -> list[list[Span]]:
 
     A closing bracket ends the mention of its cluster that was opened last. As in the reference
     scorer, the brackets that open at a word come before the brackets that close there: `3)|(3` is a
-    mention of one word at the end of another mention.
+    mention of one word, inside a mention that closes later.
 
     Returns the clusters in the order in which they begin, and the mentions of each from left to
     right. A mention that is repeated stays repeated.

@@ -130,8 +130,8 @@ class SpanEncoder(nn.Module):
         start_weight, end_weight, head_weight, width_weight = linear.weight.split(
             self._sizes_of_parts, dim=1
         )
-        # Each word is projected once as the start, the end or a head word of the spans that it is
-        # in. Shape of starts: (time, out_features)
+        # Each word is projected only once as a start, once as an end and once as a word of a head.
+        # Shape of starts: (time, out_features)
         starts = functional.linear(encoded, start_weight, linear.bias)
         # Shape of ends and head_words: (time, max_width, out_features)
         ends = values_at_ends(functional.linear(encoded, end_weight), self._max_width)
@@ -187,7 +187,7 @@ def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool) -> Sp
     best_first = scores.flatten().argsort(descending=True, stable=True)
     valid_best_first = best_first[valid.flatten()[best_first]]
     selected: list[int] = []
-    selected_spans = _CrossingSpans()
+    selected_spans = _SelectedSpans()
     for number in valid_best_first.tolist():
         if len(selected) == count:
             break
@@ -200,11 +200,11 @@ def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool) -> Sp
     return Spans(starts=from_left // max_width, widths=from_left % max_width)
 
 
-class _CrossingSpans:
+class _SelectedSpans:
     """
-    Finds out whether any of the spans that were added crosses another span. Only the longest span
-    that begins at each word, and the longest that ends at each word, are remembered: if any span
-    crosses the other one, so does one of these.
+    The spans that are selected already, to find out whether any of them crosses another span. Only
+    the longest one that begins at each word, and the longest one that ends at each word, are kept:
+    if any selected span crosses the other one, so does one of these.
     """
 
     def __init__(self) -> None:
@@ -221,7 +221,7 @@ class _CrossingSpans:
         self._first_words[last_word] = min(start, longest_start)
 
     def any_crosses(self, start: int, last_word: int) -> bool:
-        """Returns whether any added span crosses the one from `start` to `last_word`."""
+        """Returns whether any selected span crosses the one from `start` to `last_word`."""
         for word in range(start + 1, last_word + 1):
             # A span that begins inside the given one and ends behind it.
             if word in self._last_words and self._last_words[word] > last_word:
