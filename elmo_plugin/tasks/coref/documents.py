@@ -34,7 +34,7 @@ class CorefDocument(NamedTuple):
     def typed_sentences(self) -> list[list[str]]:
         """
         The sentences, with each word as somebody typed it in `text`. It may differ from the word in
-        `sentences`, where it has the brackets and quotation marks of plain text.
+        `sentences` by its brackets and quotation marks.
         """
         if self.text is None or self.places is None:
             return self.sentences

@@ -218,8 +218,8 @@ class CorefConll(CountingMetric):
         """
         Adds the predicted and the gold clusters of one document. A mention may be a tuple, a
         `Span`, or a list as in JSON. Predicted mentions that are repeated count as in the reference
-        scorer. A correct one counts only the first time. A wrong one counts each time, except in
-        the figures of mentions, where it also counts once.
+        scorer. A correct one counts only the first time. A wrong one counts each time, but in the
+        figures of mentions only once.
         """
         gold_clusters = _without_empty(gold)
         all_predicted = _without_empty(predicted)
@@ -281,9 +281,9 @@ def score_coref(
     repeats a mention. Returns the counts and percentages of MUC, B-cubed and CEAF-e, and the mean
     of their F1.
 
-    Raises `ConfigurationError`, naming file and line, where the reference scorer refuses to score:
-    if a document occurs twice, if its numbers of words in key and response differ, or if the
-    responses repeat more than `MAX_REPEATED` correct mentions.
+    Raises `ConfigurationError`, naming file and line, if a document occurs twice, if its numbers of
+    words in key and response differ, or if the responses repeat more than `MAX_REPEATED` correct
+    mentions. The reference scorer refuses such files as well.
     """
     keys_by_title = _by_title(keys)
     responses_by_title = _by_title(responses)
