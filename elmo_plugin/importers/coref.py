@@ -21,8 +21,8 @@ from elmo_plugin.tasks.conll2012 import FOLDER_PATTERNS, DocumentLines, split_do
 from elmo_plugin.tasks.coref.conll import (
     format_clusters,
     format_document,
-    located_clusters,
     parse_clusters,
+    parse_clusters_in_lines,
     parse_title,
 )
 from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, genre_in
@@ -178,7 +178,7 @@ def _scored_document(document: DocumentLines) -> CorefDocument:
         sentences=[[""] * len(rows) for rows in sentences],
         speakers=[[NO_SPEAKER] * len(rows) for rows in sentences],
         genre=genre_in(name),
-        clusters=located_clusters(labels, lines),
+        clusters=parse_clusters_in_lines(labels, lines),
         file=document.begin.file,
         first_line=document.begin.number,
     )

@@ -25,7 +25,7 @@ from elmo_plugin.tasks.conll2012 import (
     split_documents,
     unescape_word,
 )
-from elmo_plugin.tasks.coref.conll import located_clusters, parse_title
+from elmo_plugin.tasks.coref.conll import parse_clusters_in_lines, parse_title
 from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, genre_in
 from elmo_plugin.tasks.dataset_reader import Line
 
@@ -102,7 +102,7 @@ def _document_of(document: DocumentLines, report: Report) -> CorefDocument:
         sentences=words,
         speakers=speakers,
         genre=genre_in(name),
-        clusters=located_clusters(labels, lines),
+        clusters=parse_clusters_in_lines(labels, lines),
         file=begin.file,
         first_line=begin.number,
     )

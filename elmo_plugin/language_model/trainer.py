@@ -49,7 +49,7 @@ class BiLmTrainer(ResumableTrainer):
             self.data_loader.check_order(self.model.vocab)  # negatives are drawn by frequency
 
     @overrides
-    def _own_state(self) -> dict[str, Any]:
+    def _extra_state(self) -> dict[str, Any]:
         """
         Returns the place in the data, the states of the model that are no parameters, and the
         fingerprints that a training must share to resume this one.
@@ -73,28 +73,30 @@ class BiLmTrainer(ResumableTrainer):
         return fingerprint.get("text")
 
     @overrides
-    def _check_resume(self, own: dict[str, Any]) -> None:
+    def _check_resume(self, process_state: dict[str, Any]) -> None:
         """
         Raises `ConfigurationError` if the checkpoint's batches depended on something else than this
         training's, or if its validation text was another one. A training without validation may go
         on with one.
         """
-        before = own["fingerprint"]
+        before = process_state["fingerprint"]
         now = self.data_loader.fingerprint
         all_names = now | before  # a name may be missing on either side
         changed = [name for name in all_names if before.get(name) != now.get(name)]
-        had_validation = own["validation_text"] is not None
-        same_validation = own["validation_text"] == self._validation_text()
+        had_validation = process_state["validation_text"] is not None
+        same_validation = process_state["validation_text"] == self._validation_text()
         if had_validation and not same_validation:
             changed.append("validation text")
         if changed:
             names = " and the ".join(changed)
-            raise self._refusal(f"the {names} has changed; put it back, or train in a new folder")
+            raise self._resume_error(
+                f"the {names} has changed; put it back, or train in a new folder"
+            )
 
     @overrides
-    def _load_own_state(self, own: dict[str, Any]) -> None:
+    def _load_extra_state(self, process_state: dict[str, Any]) -> None:
         """Restores the states of the model. The place in the data is restored earlier."""
-        self.model.load_stream_state(move_to_device(own["streams"], self.cuda_device))
+        self.model.load_stream_state(move_to_device(process_state["streams"], self.cuda_device))
 
     @overrides
     def _maybe_restore_checkpoint(self) -> None:
@@ -111,16 +113,22 @@ class BiLmTrainer(ResumableTrainer):
             random.seed(seed)
             np.random.seed(seed)
             torch.manual_seed(seed)
-        self._check_agreement("text and options of the data loader", self.data_loader.fingerprint)
+        self._check_same_everywhere(
+            "text and options of the data loader", self.data_loader.fingerprint
+        )
         super()._maybe_restore_checkpoint()
-        if self._resumed is not None:
+        if self._state_to_resume is not None:
             # AllenNLP skips the batches that were done before the stop. The loader yields empty
             # ones in their place, so that no time is lost.
-            self.data_loader.resume(self._resumed["finished_passes"], self._epoch.totals["batches"])
+            self.data_loader.resume(
+                self._state_to_resume["finished_passes"], self._epoch_progress.totals["batches"]
+            )
             if isinstance(self._validation_data_loader, BiLmStreamLoader):
                 # The validations of finished epochs are repeated as passes of no batches: the order
                 # of a loader with `shuffle` depends on the number of passes before.
-                finished_passes = [0] * self._start_after_epochs_completed
+                validates_epochs = self._state_to_resume["validates_epochs"]
+                num_validations = sum(validates_epochs[: self._start_after_epochs_completed])
+                finished_passes = [0] * num_validations
                 self._validation_data_loader.resume(finished_passes, 0)
 
 

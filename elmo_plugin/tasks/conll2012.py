@@ -14,7 +14,9 @@ FIXED_COLUMNS = 11  # then one for each predicate of the sentence, and coreferen
 FOLDER_PATTERNS = ("*gold_conll", "*auto_conll", "*.conll")
 NO_ANNOTATION = ("-", "_", "*", "")  # the cell of a word without an annotation
 HIDDEN_WORD = "[WORD]"  # in place of each word in files published without the text of OntoNotes
-_DOCUMENT_MARK = re.compile(r"\s*#\s*(?P<kind>begin|end) document\b.*", re.ASCII | re.DOTALL)
+_DOCUMENT_MARK = re.compile(
+    r"\s*#\s*(?P<begin_or_end>begin|end) document\b.*", re.ASCII | re.DOTALL
+)
 _PLAIN = {
     "-LRB-": "(",
     "-RRB-": ")",
@@ -79,7 +81,10 @@ class DocumentLines(NamedTuple):
 
 @contextmanager
 def errors_suggest_import(task: str) -> Iterator[None]:
-    """Adds to each `ConfigurationError` which command converts other formats to CoNLL-2012."""
+    """
+    Adds to the message of a `ConfigurationError` inside a `with` block the command that converts
+    other formats to CoNLL-2012.
+    """
     try:
         yield
     except ConfigurationError as error:
@@ -88,13 +93,16 @@ def errors_suggest_import(task: str) -> Iterator[None]:
 
 
 def line_kind(line: Line) -> str:
-    """Returns "begin" or "end" for a mark of a document, else "blank" or "word"."""
+    """
+    Returns "begin" for a line `#begin document`, "end" for `#end document`, "blank" for a blank
+    line, and "word" for any other line.
+    """
     if not line.text.strip():
         return "blank"
     match = _DOCUMENT_MARK.fullmatch(line.text)
     if match is None:
         return "word"
-    return match["kind"]
+    return match["begin_or_end"]
 
 
 def split_documents(lines: Iterable[Line]) -> Iterator[DocumentLines]:
@@ -105,10 +113,10 @@ def split_documents(lines: Iterable[Line]) -> Iterator[DocumentLines]:
     Raises `ConfigurationError`, naming file and line, if words are outside a document, or if a
     document begins before the end of another.
     """
-    document: DocumentLines | None = None
-    for kind, group in groupby(lines, key=line_kind):
+    document: DocumentLines | None = None  # the one that has begun and not yet ended
+    for kind, consecutive_lines in groupby(lines, key=line_kind):
         if kind == "word":
-            sentence = list(group)  # words in consecutive lines
+            sentence = list(consecutive_lines)
             if document is None:
                 found = sentence[0].text.strip()
                 raise sentence[0].error(
@@ -116,10 +124,11 @@ def split_documents(lines: Iterable[Line]) -> Iterator[DocumentLines]:
                 )
             document.sentences.append(sentence)
         elif kind == "begin":
-            for mark in group:  # of two marks in a row, the second is an error
+            # Two lines that begin a document may follow each other. The second one is an error.
+            for begin in consecutive_lines:
                 if document is not None:
                     raise missing_end_error(document)
-                document = DocumentLines(begin=mark, sentences=[])
+                document = DocumentLines(begin=begin, sentences=[])
         elif kind == "end" and document is not None:
             yield document._replace(has_end=True)
             document = None
@@ -166,8 +175,8 @@ def _parse_word(line: Line) -> ConllWord:
         columns = line.columns
     if len(columns) <= FIXED_COLUMNS:
         raise line.error(f"expected at least {FIXED_COLUMNS + 1} columns, got {len(columns)}")
-    # The fields of `ConllWord` are in the order of the columns. After the fixed ones, there is a
-    # column for each predicate of the sentence, and the last one is coreference.
+    # The fields of `ConllWord` have the order of the columns. Between the fixed columns and the
+    # last one, for coreference, is a column for each predicate of the sentence.
     word = ConllWord(line, *columns[:FIXED_COLUMNS])
     word = word._replace(frames=columns[FIXED_COLUMNS:-1], mention=columns[-1])
     _check_word(word)
@@ -175,19 +184,20 @@ def _parse_word(line: Line) -> ConllWord:
 
 
 def _check_word(word: ConllWord) -> None:
-    """Raises `ConfigurationError` if a column of a word has something else than in CoNLL-2012."""
+    """Raises `ConfigurationError` if a column differs from the columns of CoNLL-2012."""
     line = word.line
     if not word.number.isdecimal():
         raise line.error(f"expected the number of a word in column 3, got {word.number!r}")
     if not word.word or word.word == HIDDEN_WORD:
         raise line.error(f"expected a word in column 4, got {word.word!r}")
-    # A speaker's name with spaces, in a line without tabs, moves a part of the name to this column.
+    # A line without tabs is split at spaces, so the second part of a speaker's name would be here.
     if word.entity not in NO_ANNOTATION and "*" not in word.entity:
         raise line.error(
             "expected the speaker and the named entity in columns 10 and 11, got "
             f"{word.speaker!r} and {word.entity!r} (a name with spaces needs tabs between columns)"
         )
-    # Asterisks are in the labels of predicates: the column of coreference is missing.
+    # An asterisk is part of a predicate's label, so this column belongs to a predicate, and the
+    # column of coreference is missing.
     if "*" in word.mention or not word.mention:
         raise line.error(
             f"expected coreference, such as (12 or -, in the last column, got {word.mention!r}"
@@ -196,8 +206,8 @@ def _check_word(word: ConllWord) -> None:
 
 def format_sentence(words: Iterable[ConllWord]) -> str:
     """
-    Returns the lines of a sentence, with a blank line at its end. Tabs separate the columns, as
-    words and speakers may have spaces.
+    Returns the lines of a sentence, with a blank line at its end. Tabs separate the columns,
+    because words and speakers may contain spaces.
     """
     lines = []
     for word in words:

@@ -14,7 +14,7 @@ from overrides import overrides
 
 from elmo_plugin.common.logs import get_logger
 
-_LEAST_WIDTH = 8  # of a column in a table of figures
+_MIN_COLUMN_WIDTH = 8  # in a table of figures
 
 logger = get_logger(__name__)
 
@@ -35,8 +35,9 @@ def precision_recall_f1(
     correct: float, predicted: float, gold: float, scale: float = 1.0
 ) -> Figures:
     """
-    Returns precision, recall and F1 from the numbers of correct, predicted and gold items: from 0
-    to `scale`, so 100 gives percentages. A figure whose denominator is 0 is 0.
+    Returns precision, recall and F1 from the numbers of correct, predicted and gold items. Figures
+    are from 0 to `scale`; with a scale of 100 they are percentages. A figure whose denominator is 0
+    is 0.
     """
     precision = ratio(scale * correct, predicted)
     recall = ratio(scale * correct, gold)
@@ -76,34 +77,38 @@ class CountingMetric(Metric):
 
     def missing_gold(self) -> str:
         """
-        Returns a name for what the gold data lack, such as "entities", if F1 is 0 for that reason,
-        or an empty string. Subclasses override it.
+        If the gold data contain nothing to find, so that F1 can only be 0, returns a word for it,
+        such as "entities". Otherwise returns an empty string. Subclasses override this method.
         """
         return ""
 
     @overrides
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """
-        Returns `metrics` of the counts of all processes since the last reset. With `reset`, at the
-        end of the data, it also warns if the gold data lack what F1 is about.
+        Returns `metrics` of the counts of all processes since the last reset. AllenNLP sets `reset`
+        at the end of the data. The metric then also warns if F1 is 0 because of the gold data, see
+        `missing_gold`.
         """
-        # `reset` assigns new counts, so a reset of the copy or of this metric leaves the other one
-        # unchanged.
         over_all_processes = copy(self)
-        if is_distributed():
-            # A list of the right length; each entry is replaced by the counts of a process.
-            gathered = [self.counts] * torch.distributed.get_world_size()
-            torch.distributed.all_gather_object(gathered, self.counts)
-            over_all_processes.reset()
-            for counts in gathered:
-                for name, counter in counts.items():
-                    over_all_processes.counts[name].update(counter)
+        over_all_processes.counts = self._counts_of_all_processes()
         if reset:
-            self.reset()
+            self.reset()  # assigns new counts, so the copy keeps the old ones
             missing = over_all_processes.missing_gold()
             if missing:
                 logger.warning("the data have no %s: precision, recall and F1 are 0", missing)
         return over_all_processes.metrics()
+
+    def _counts_of_all_processes(self) -> dict[str, Any]:
+        """Returns the counts of this process or, in distributed training, of all processes."""
+        if not is_distributed():
+            return self.counts
+        gathered: list[Any] = [None] * torch.distributed.get_world_size()
+        torch.distributed.all_gather_object(gathered, self.counts)
+        total: dict[str, Any] = defaultdict(Counter)
+        for counts_of_process in gathered:
+            for name, counter in counts_of_process.items():
+                total[name].update(counter)
+        return total
 
 
 class SpanCounts(NamedTuple):
@@ -117,42 +122,41 @@ class SpanCounts(NamedTuple):
 class SpanF1(CountingMetric):
     """
     The base of metrics of whole spans. `counts` has the numbers of "correct", "predicted" and
-    "gold" spans of each label. Spans with the label `label_outside_totals` have figures as well,
-    but are not counted in the overall ones.
+    "gold" spans of each label. Spans with the label `label_outside_totals` have figures of their
+    own as well, but are not counted in the overall figures.
     """
 
     label_outside_totals: ClassVar[str | None] = None
 
     def span_counts(self) -> dict[str, SpanCounts]:
         """
-        Returns the counts of all spans under "overall", then the counts of each label, in
-        alphabetical order, with `label_outside_totals` at the end.
+        Returns the total counts under "overall", then the counts of each label, in alphabetical
+        order. The label `label_outside_totals` comes last.
         """
         correct = self.counts["correct"]
         predicted = self.counts["predicted"]
         gold = self.counts["gold"]
         labels = predicted.keys() | gold.keys()
         labels_in_totals = sorted(labels - {self.label_outside_totals})
-        groups = {
-            "overall": SpanCounts(
-                sum(correct[label] for label in labels_in_totals),
-                sum(predicted[label] for label in labels_in_totals),
-                sum(gold[label] for label in labels_in_totals),
-            )
-        }
-        ordered_labels = labels_in_totals
-        if self.label_outside_totals is not None and self.label_outside_totals in labels:
-            ordered_labels = [*labels_in_totals, self.label_outside_totals]
-        for label in ordered_labels:
-            groups[label] = SpanCounts(correct[label], predicted[label], gold[label])
-        return groups
+        counts = {}
+        counts["overall"] = SpanCounts(
+            sum(correct[label] for label in labels_in_totals),
+            sum(predicted[label] for label in labels_in_totals),
+            sum(gold[label] for label in labels_in_totals),
+        )
+        for label in labels_in_totals:
+            counts[label] = SpanCounts(correct[label], predicted[label], gold[label])
+        label = self.label_outside_totals
+        if label is not None and label in labels:
+            counts[label] = SpanCounts(correct[label], predicted[label], gold[label])
+        return counts
 
     def figures(self, scale: float = 1.0) -> dict[str, Figures]:
-        """Returns precision, recall and F1, from 0 to `scale`, overall and of each label."""
-        return {
-            label: precision_recall_f1(counts.correct, counts.predicted, counts.gold, scale)
-            for label, counts in self.span_counts().items()
-        }
+        """Returns precision, recall and F1, from 0 to `scale`, of "overall" and of each label."""
+        figures = {}
+        for label, (correct, predicted, gold) in self.span_counts().items():
+            figures[label] = precision_recall_f1(correct, predicted, gold, scale)
+        return figures
 
     @overrides
     def metrics(self) -> dict[str, float]:
@@ -170,37 +174,48 @@ class SpanF1(CountingMetric):
 
 def figures_table(figures: Mapping[str, Any]) -> list[str]:
     """
-    Returns the figures of a scorer as lines to print: a table with a row for each group of figures
-    (a mapping), then a line for each single figure.
+    Returns the figures of a scorer as lines to print. Groups of figures (mappings) become a table
+    with a row for each group. Each single figure becomes a line after the table.
     """
-    groups = {name: values for name, values in figures.items() if isinstance(values, Mapping)}
-    lines = []
-    if groups:
-        first_group, *_ = groups.values()
-        columns = list(first_group)  # all groups have the same figures
-        width_of_names = max(len(name) for name in groups)
-        header = {column: column for column in columns}  # a row whose cells are the column names
-        lines.append(_table_row("", header, columns, width_of_names))
-        for name, row in groups.items():
-            lines.append(_table_row(name, row, columns, width_of_names))
+    groups: dict[str, Mapping[str, Any]] = {}
+    single_figures: dict[str, Any] = {}
     for name, value in figures.items():
-        if name not in groups:
-            lines.append(f"{name}  {_shown(value)}")
+        if isinstance(value, Mapping):
+            groups[name] = value
+        else:
+            single_figures[name] = value
+    lines = _table_of_groups(groups)
+    for name, figure in single_figures.items():
+        lines.append(f"{name}  {_format_cell(figure)}")
+    return lines
+
+
+def _table_of_groups(groups: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Returns the lines of a table with a header. Each group has the same figures."""
+    if not groups:
+        return []
+    width_of_names = max(len(name) for name in groups)
+    first_group = next(iter(groups.values()))
+    columns = list(first_group)
+    header = {column: column for column in columns}  # each cell is the name of its column
+    lines = [_table_row("", header, columns, width_of_names)]
+    for name, row in groups.items():
+        lines.append(_table_row(name, row, columns, width_of_names))
     return lines
 
 
 def _table_row(
     name: str, row: Mapping[str, Any], columns: Sequence[str], width_of_names: int
 ) -> str:
-    """Returns the name of a group and its figures, aligned with the column names in the header."""
+    """Returns the name of a row and its cells, in the order of the columns."""
     cells = [name.ljust(width_of_names)]
     for column in columns:
-        width = max(len(column), _LEAST_WIDTH)
-        cells.append(_shown(row[column]).rjust(width))
+        width = max(len(column), _MIN_COLUMN_WIDTH)
+        cells.append(_format_cell(row[column]).rjust(width))
     return "  ".join(cells)
 
 
-def _shown(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     """Formats a cell: floats with two decimals, counts and column names as they are."""
     if isinstance(value, float):
         return f"{value:.2f}"

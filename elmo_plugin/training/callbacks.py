@@ -27,8 +27,9 @@ def bfloat16_autocast(device: str) -> torch.autocast:
     """
     Returns autocast in bfloat16. On a CPU that cannot multiply bfloat16 it is off, with a warning.
     """
-    possible = precision_on(torch.device(device), "bfloat16")  # float32 on such a CPU
-    return torch.autocast(device, torch.bfloat16, enabled=possible.name == "bfloat16")
+    precision = precision_on(torch.device(device), "bfloat16")
+    is_supported = precision.name == "bfloat16"  # otherwise it fell back to float32
+    return torch.autocast(device, torch.bfloat16, enabled=is_supported)
 
 
 @TrainerCallback.register("bfloat16")
@@ -57,18 +58,20 @@ class BFloat16Training(TrainerCallback):
         first_parameter = next(model.parameters())
         autocast = bfloat16_autocast(first_parameter.device.type)
 
-        # Two hooks instead of a `with` statement, because AllenNLP calls the model.
-        def enter(model: Model, _inputs: Any) -> None:
+        # AllenNLP calls the model, so this cannot be a `with` statement around the call. Two hooks
+        # do the same: one begins autocast before the forward pass, and one ends it afterwards.
+        def begin_autocast(model: Model, _inputs: Any) -> None:
             if model.training:
                 autocast.__enter__()
 
-        def leave(model: Model, _inputs: Any, _output: Any) -> None:
+        def end_autocast(model: Model, _inputs: Any, _output: Any) -> None:
             if model.training:
                 autocast.__exit__(None, None, None)
 
         self._hooks = [
-            model.register_forward_pre_hook(enter),
-            model.register_forward_hook(leave, always_call=True),  # after an error also
+            model.register_forward_pre_hook(begin_autocast),
+            # Also called if the forward pass raises an error.
+            model.register_forward_hook(end_autocast, always_call=True),
         ]
 
     @overrides
@@ -128,19 +131,17 @@ class ElmoWeightsCallback(TrainerCallback):
         **kwargs: Any,
     ) -> None:
         if not is_primary:
-            return  # another process does it
+            return  # the primary process logs for all
         for mix in _read_layer_weights(trainer):
-            values = {"gamma": mix.gamma}
-            for layer, weight in zip(mix.layers, mix.normalized_weights, strict=True):
-                values[layer_name(layer)] = weight
-            listed = ", ".join(f"{name} {value:.3f}" for name, value in values.items())
+            weights = _weights_by_name(mix)
+            listed = ", ".join(f"{name} {weight:.3f}" for name, weight in weights.items())
             logger.info(f"epoch {epoch + 1}, ELMo at {mix.placement}: {listed}")
             scalars = {}
-            for name, value in values.items():
-                metric = f"elmo_{mix.placement}_{name}".replace(" ", "_")
-                scalars[metric] = value
+            for name, weight in weights.items():
+                scalars[_metric_name(mix.placement, name)] = weight
             metrics.update(scalars)
-            # Log writers take only the metrics of training and validation out of `metrics`.
+            # Log writers leave out metrics other than "training_..." and "validation_...", so they
+            # are called for these scalars.
             for callback in trainer._callbacks:
                 if isinstance(callback, LogWriterCallback):
                     callback.log_scalars(scalars, log_prefix="train", epoch=epoch)
@@ -150,3 +151,16 @@ def _read_layer_weights(trainer: GradientDescentTrainer) -> list[LayerWeights]:
     """Reads the mixes from the weights that an archive would have now, maybe averaged ones."""
     with averaged_weights(trainer._moving_average):
         return read_layer_weights(trainer.model.state_dict())
+
+
+def _weights_by_name(mix: LayerWeights) -> dict[str, float]:
+    """Returns gamma, then the normalized weight of each layer, by names such as "LSTM 1"."""
+    weights = {"gamma": mix.gamma}
+    for layer, weight in zip(mix.layers, mix.normalized_weights, strict=True):
+        weights[layer_name(layer)] = weight
+    return weights
+
+
+def _metric_name(placement: str, name: str) -> str:
+    """Returns the name of a weight in the metrics, such as "elmo_input_LSTM_1"."""
+    return f"elmo_{placement}_{name}".replace(" ", "_")

@@ -1,6 +1,7 @@
 """Checkpoints that are written completely or not at all."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
@@ -26,8 +27,8 @@ _WRITTEN_WHOLE = ("model_state_*.th", "training_state_*.th", "best.th", "config.
 Point = tuple[int, int]
 
 
-class _TrainerWithState:
-    """Stands for a trainer, and returns a state that was taken before."""
+class _StateHolder:
+    """Stands for a trainer, where AllenNLP asks it only for a state that was taken before."""
 
     def __init__(self, state: TrainerCheckpoint) -> None:
         self._state = state
@@ -67,38 +68,43 @@ class AtomicCheckpointer(Checkpointer):
         state = trainer.get_checkpoint_state()
         if state is None:  # another process writes it
             return
-        point = (
-            state.trainer_state["epochs_completed"],
-            state.trainer_state["batches_in_epoch_completed"],
-        )
+        epochs = state.trainer_state["epochs_completed"]
+        batches = state.trainer_state["batches_in_epoch_completed"]
         try:
-            save_tensors(state.trainer_state, self._training_state_path(*point))
-            save_tensors(state.model_state, self._model_state_path(*point))
+            save_tensors(state.trainer_state, self._training_state_path(epochs, batches))
+            save_tensors(state.model_state, self._model_state_path(epochs, batches))
         except OSError as error:
-            self._remove_without_model()
-            latest = self.find_latest_checkpoint()
-            if latest is None:
-                advice = "no earlier one exists"
-            else:
-                model_path, _ = latest
-                advice = f"the last good checkpoint is {model_path}"
-            raise OSError(error.errno, f"{error.strerror or error}; {advice}") from error
-        # Both files exist already, so AllenNLP only deletes old checkpoints. It asks for the
-        # state once more, and gets the one that was written.
-        super().save_checkpoint(cast(Trainer, _TrainerWithState(state)))
+            self._remove_training_states_without_model()
+            raise self._write_error(error) from error
+        # Both files exist already, so AllenNLP's method only deletes old checkpoints. It also asks
+        # its trainer for the state, and is given the one that was just written.
+        super().save_checkpoint(cast(Trainer, _StateHolder(state)))
+
+    def _write_error(self, error: OSError) -> OSError:
+        """Returns the error of writing a checkpoint, with the last good one in its message."""
+        latest = self.find_latest_checkpoint()
+        if latest is None:
+            advice = "no earlier one exists"
+        else:
+            model_path, _ = latest
+            advice = f"the last good checkpoint is {model_path}"
+        return OSError(error.errno, f"{error.strerror or error}; {advice}")
 
     @overrides
     def load_checkpoint(self) -> TrainerCheckpoint | None:
         """
         Reads the newest checkpoint that can be read, and sets newer ones aside. Returns `None` if
-        no checkpoint exists, or the only one cannot be read. Raises `ConfigurationError` if there
-        are several and none can be read: that much training is not thrown away.
+        no checkpoint exists, or if the only one cannot be read: the training then starts again.
+
+        Raises `ConfigurationError` if there are several checkpoints and none can be read. Much
+        training would be lost by starting again, and the files may still be saved by hand.
         """
         if self._is_primary:
             self._remove_leftovers()
         damaged: dict[Point, BiLmError] = {}
         checkpoint = None
-        # AllenNLP's method finds all models, also those without a training state.
+        # AllenNLP's method also finds models without a training state: damaged checkpoints that are
+        # set aside as well.
         newest_first = sorted(super()._find_all_checkpoints(), reverse=True)
         for point in newest_first:
             try:
@@ -107,15 +113,17 @@ class AtomicCheckpointer(Checkpointer):
             except BiLmError as error:
                 damaged[point] = error
         if checkpoint is None and len(damaged) > 1:
-            files = []
-            for point, damage in damaged.items():
-                files.append(f"{self._model_state_path(*point)} ({damage})")
-            raise ConfigurationError(
-                f"none of the checkpoints can be read: {', '.join(files)}"
-            ) from damaged[newest_first[0]]
+            raise self._all_damaged_error(damaged) from damaged[newest_first[0]]
         for point, damage in damaged.items():
             self._set_aside(point, damage, has_earlier=checkpoint is not None)
         return checkpoint
+
+    def _all_damaged_error(self, damaged: Mapping[Point, BiLmError]) -> ConfigurationError:
+        """Returns the error for a training whose checkpoints are all damaged, with their files."""
+        files = []
+        for point, damage in damaged.items():
+            files.append(f"{self._model_state_path(*point)} ({damage})")
+        return ConfigurationError(f"none of the checkpoints can be read: {', '.join(files)}")
 
     def _read_checkpoint(self, point: Point) -> TrainerCheckpoint:
         """Reads a checkpoint. Raises `BiLmError` if one of its files is missing or damaged."""
@@ -127,10 +135,14 @@ class AtomicCheckpointer(Checkpointer):
         )
 
     def _set_aside(self, point: Point, damage: BiLmError, has_earlier: bool) -> None:
-        """Renames the files of a checkpoint that cannot be read, and logs a warning."""
-        consequence = "starts again"
+        """
+        Renames the files of a checkpoint that cannot be read, and logs a warning. `has_earlier`
+        says whether training resumes from an earlier checkpoint.
+        """
         if has_earlier:
             consequence = "resumes from the checkpoint before"
+        else:
+            consequence = "starts again"
         logger.warning(
             "the checkpoint %s is incomplete or damaged (%s): its files are renamed to "
             "damaged_*, and training %s",
@@ -139,25 +151,34 @@ class AtomicCheckpointer(Checkpointer):
             consequence,
         )
         if self._is_primary:
-            for path in self._files(*point):
+            for path in self._files_of_checkpoint(*point):
                 path.replace(path.with_name(f"damaged_{path.name}"))
 
     def _remove_leftovers(self) -> None:
         """Removes the temporary files, and half a checkpoint, that a killed process left behind."""
         for name in _WRITTEN_WHOLE:
             remove_leftovers(self._serialization_dir, name)
-        self._remove_without_model()
+        self._remove_training_states_without_model()
 
-    def _remove_without_model(self) -> None:
-        """Removes training states whose model was never written, or is removed already."""
+    def _remove_training_states_without_model(self) -> None:
+        """
+        Removes the training state of each checkpoint without a model. The training state is written
+        before the model, and removed after it, so a kill in between leaves only the training state.
+        """
         complete = self._find_all_checkpoints()
         for path in Path(self._serialization_dir).glob("training_state_*.th"):
             point = self._parse_training_state_path(path)
             if point is not None and point not in complete:
                 path.unlink()
 
-    def _files(self, epochs_completed: int, batches_in_epoch_completed: int) -> list[Path]:
-        """Returns the files that all processes wrote for a checkpoint, the model's first."""
+    def _files_of_checkpoint(
+        self, epochs_completed: int, batches_in_epoch_completed: int
+    ) -> list[Path]:
+        """
+        Returns the files of a checkpoint, written by one process or by several. Files of the model
+        come first, so that a caller who removes the files in this order never leaves a model
+        without its training state.
+        """
         point = f"e{epochs_completed}_b{batches_in_epoch_completed}"
         folder = Path(self._serialization_dir)
         files: list[Path] = []
@@ -174,5 +195,5 @@ class AtomicCheckpointer(Checkpointer):
 
     @overrides
     def _remove_checkpoint(self, epochs_completed: int, batches_in_epoch_completed: int) -> None:
-        for path in self._files(epochs_completed, batches_in_epoch_completed):
+        for path in self._files_of_checkpoint(epochs_completed, batches_in_epoch_completed):
             path.unlink()

@@ -13,15 +13,17 @@ from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.training_folder import check_kinds
 
 _CONFIG = "config.json"
-_MOST_SHOWN = 5  # differences in a message
+_MAX_SHOWN = 5  # differences in a message
 _MISSING = object()
 
 
 def check_recovery(folder: Path, params: Params) -> None:
     """
-    Raises `ConfigurationError` if the folder of a training has something else, such as a folder or
-    a pipe, in the place of a file, or its configuration differs from `params`. Writes the
-    configuration again if a kill or damage has left no whole one.
+    Checks the folder of a training that is to be recovered with the configuration `params`. If a
+    kill or damage has left no complete configuration in the folder, writes it again.
+
+    Raises `ConfigurationError` if an entry is of the wrong kind, such as a folder or a pipe in
+    place of a file, or if the configuration in the folder differs from `params`.
     """
     if not folder.is_dir():
         return  # AllenNLP says that the folder is missing
@@ -30,20 +32,20 @@ def check_recovery(folder: Path, params: Params) -> None:
     file = folder / _CONFIG
     if not file.exists():
         return  # AllenNLP says that this is not the folder of a training
-    # Through JSON, as the written configuration went, so that tuples are lists in both.
-    given = json.loads(json.dumps(params.as_dict(quiet=True)))
     try:
         written = json.loads(file.read_bytes())
     except (ValueError, RecursionError):
         written = None
-    if not isinstance(written, dict):
+    if not isinstance(written, dict):  # the file is damaged
         params.to_file(str(file))
         return
+    # Turned into JSON and back, as the written configuration was, so that tuples are lists in both.
+    given = json.loads(json.dumps(params.as_dict(quiet=True)))
     found = list(differences(written, given))
     if found:
         raise ConfigurationError(
             f"{folder}: the configuration is not the one of the training that --recover continues "
-            f"({_listed(found)}): put that back, or train in another folder"
+            f"({_join_first(found)}): put that back, or train in another folder"
         )
 
 
@@ -51,30 +53,32 @@ def differences(
     written: Mapping[str, Any], given: Mapping[str, Any], prefix: str = ""
 ) -> Iterator[str]:
     """
-    Yields a description of each difference between two configurations. If they are parts of others,
-    `prefix` says where, such as "model.encoder.".
+    Yields a description of each difference between two configurations, with the full name of the
+    option. `prefix` is the beginning of this name, such as "model.encoder.", when two objects
+    inside the configurations are compared.
     """
     for key in sorted(written.keys() | given.keys()):
-        place = f"{prefix}{key}"
+        option = f"{prefix}{key}"
         before = written.get(key, _MISSING)
         now = given.get(key, _MISSING)
+        # `:.60` cuts off values that are longer than 60 characters.
         if isinstance(before, dict) and isinstance(now, dict):
-            yield from differences(before, now, f"{place}.")
+            yield from differences(before, now, prefix=f"{option}.")
         elif now is _MISSING:
-            yield f"{place} was {before!r:.60}, and is missing"
+            yield f"{option} was {before!r:.60}, and is missing"
         elif before is _MISSING:
-            yield f"{place} is {now!r:.60}, and was missing"
+            yield f"{option} is {now!r:.60}, and was missing"
         elif before != now:
-            yield f"{place} was {before!r:.60}, and is {now!r:.60}"
+            yield f"{option} was {before!r:.60}, and is {now!r:.60}"
 
 
-def _listed(found: list[str]) -> str:
-    """Returns the first differences as a text, with the number of the others at its end."""
-    shown = "; ".join(found[:_MOST_SHOWN])
-    more = len(found) - _MOST_SHOWN
-    if more > 0:
-        shown += f"; and {more} more"
-    return shown
+def _join_first(descriptions: list[str]) -> str:
+    """Joins the first few descriptions, and adds how many more there are."""
+    joined = "; ".join(descriptions[:_MAX_SHOWN])
+    num_more = len(descriptions) - _MAX_SHOWN
+    if num_more > 0:
+        joined += f"; and {num_more} more"
+    return joined
 
 
 def check_finished_metrics(folder: Path, num_epochs: int) -> None:

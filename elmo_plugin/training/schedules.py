@@ -24,7 +24,7 @@ class DecayInSteps(LearningRateScheduler):
     # Parameters
 
     factor : `float`
-        The factor of each decay.
+        The learning rate is multiplied by this number at each decay.
     num_batches : `int`
         The number of updates between two decays.
     """
@@ -39,12 +39,12 @@ class DecayInSteps(LearningRateScheduler):
     ) -> None:
         self.factor = factor
         self.num_batches = num_batches
-        self.update = 1  # the number of the next update
+        self.update_number = 1  # of the next update; the first one is 1
         super().__init__(optimizer, last_epoch)
 
     @overrides
     def get_values(self) -> list[float]:
-        decay = self.factor ** ((self.update - 1) // self.num_batches)
+        decay = self.factor ** ((self.update_number - 1) // self.num_batches)
         return [base * decay for base in self.base_values]
 
     @overrides
@@ -54,13 +54,13 @@ class DecayInSteps(LearningRateScheduler):
     @overrides
     def step_batch(self, batch_num_total: int | None = None) -> None:
         """
-        Sets the learning rate of update `batch_num_total`, from 1; AllenNLP calls it before the
-        update.
+        Sets the learning rate for the update that comes next. AllenNLP calls this method before
+        each update, with its number, `batch_num_total`, counted from 1.
         """
         if batch_num_total is None:
-            self.update += 1
+            self.update_number += 1
         else:
-            self.update = batch_num_total
+            self.update_number = batch_num_total
         for group, value in zip(self.optimizer.param_groups, self.get_values(), strict=True):
             group[self.param_group_field] = value
 
@@ -83,7 +83,10 @@ class ResumableMovingAverage(ExponentialMovingAverage):
 
     @overrides
     def apply(self, num_updates: int | None = None) -> None:
-        """Updates the averages. Each is read and written once, not three times as in AllenNLP."""
+        """
+        Updates the averages. Unlike AllenNLP's method, this one reads and writes each average only
+        once, instead of three times.
+        """
         decay = self._decay
         if num_updates is not None:
             decay = min(decay, (self._numerator + num_updates) / (self._denominator + num_updates))
@@ -102,7 +105,10 @@ class ResumableMovingAverage(ExponentialMovingAverage):
 
 @contextmanager
 def averaged_weights(average: MovingAverage | None) -> Iterator[None]:
-    """Gives the model its averaged weights within the block, if its training averages them."""
+    """
+    Gives the model its averaged weights within a `with` block. If `average` is `None`, the weights
+    are not averaged, and do not change.
+    """
     if average is None:
         yield
         return

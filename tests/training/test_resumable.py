@@ -20,6 +20,7 @@ from allennlp.training.metric_tracker import MetricTracker
 import elmo_plugin.hardening
 import elmo_plugin.plugin  # noqa: F401
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.formats.torch_files import load_plain
 from elmo_plugin.training import AtomicCheckpointer, ResumableTrainer
 from tests.conftest import REPOSITORY
 from tests.trained_bilm import random_bilm, write_training
@@ -84,6 +85,38 @@ def test_a_resumed_training_ends_with_the_same_bytes(
         assert [(folder / name).read_bytes() for name in names] == expected, (
             f"stopped at batch {batch}"
         )
+
+
+def test_epochs_without_validation_are_the_same_after_a_resume(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", no_wait)
+    config = tagger_config("tiny", placements=())
+    del config["dataset_reader"]["token_indexers"]["elmo"]
+    config["validation_data_loader"] = {"batch_size": 2, "shuffle": True}
+    config["trainer"] |= {
+        "num_epochs": 3,
+        "cuda_device": -1,
+        "checkpointer": {"save_every_num_batches": 1},
+        "callbacks": [{"type": "should_validate_callback", "validation_interval": 2}],
+    }
+
+    def result(folder: Path) -> tuple[Any, bytes]:
+        """Returns the results of all validations, and the best model."""
+        last_state = load_plain(folder / "training_state_e3_b0.th", name="the last state")
+        return last_state["metric_tracker"], (folder / "best.th").read_bytes()
+
+    train(config, tmp_path / "whole")
+    expected = result(tmp_path / "whole")
+    for batch in (2, 3, 5):  # an epoch has two batches
+        folder = tmp_path / str(batch)
+        with monkeypatch.context() as patch, pytest.raises(Stopped):
+            stop_at(batch, patch)
+            train(config, folder)
+        train(config, folder, recover=True)
+        assert result(folder) == expected, f"stopped at batch {batch}"
+    train(config, tmp_path / "whole", recover=True)  # after the last epoch
+    assert result(tmp_path / "whole") == expected
 
 
 @pytest.mark.parametrize("content", [b"PK", None])

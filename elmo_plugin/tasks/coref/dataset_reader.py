@@ -79,32 +79,32 @@ class CorefReader(TaskDatasetReader):
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[CorefDocument]]:
         """
-        Yields each document of a file, as the only argument of `text_to_instance`. Warns at the end
-        if none has clusters.
+        Yields each document of a file, in a tuple of the arguments of `text_to_instance`. Warns at
+        the end if no document has clusters.
         """
-        number_of_documents = 0
+        num_documents = 0
         has_clusters = False
         for document in parse_documents(lines):
-            number_of_documents += 1
-            has_clusters = has_clusters or bool(document.clusters)
+            num_documents += 1
+            if document.clusters:
+                has_clusters = True
             if self._genre_pattern is not None:
-                # Instead of the part before the first "/".
                 genre = _find_genre(self._genre_pattern, document.name)
                 document = document._replace(genre=genre)
             yield (document,)
         # `TaskDatasetReader` raises an error if a file contains no document.
-        if number_of_documents and not has_clusters:
+        if num_documents and not has_clusters:
             logger.warning(
                 "%s: no clusters to learn or to score, in %d documents",
                 document.file,
-                number_of_documents,
+                num_documents,
             )
 
     def text_to_instance(self, document: CorefDocument, has_answers: bool = True) -> Instance:
         """
-        Makes an instance with the fields `sentences`, `genre`, `document` (metadata: the
-        `CorefDocument`) and `clusters` (metadata), the correct ones. Without `has_answers`, as for
-        a document to predict, `clusters` is left out.
+        Makes an instance with the fields `sentences` and `genre`, and the metadata `document` (the
+        `CorefDocument`) and `clusters` (the gold clusters). If `has_answers` is `False`, as for a
+        document to predict, `clusters` is left out.
         """
         sentences = []
         for words in document.sentences:

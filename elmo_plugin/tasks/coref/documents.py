@@ -23,7 +23,7 @@ class CorefDocument(NamedTuple):
     file: str = ""
     first_line: int = 1
     text: str | None = None  # as somebody typed it, if it was not given as words
-    places: list[tuple[int, int]] | None = None  # start and end of each word in `text`
+    places: list[tuple[int, int]] | None = None  # the start and end in `text` of each word
 
     @property
     def length(self) -> int:
@@ -33,16 +33,17 @@ class CorefDocument(NamedTuple):
     @property
     def typed_sentences(self) -> list[list[str]]:
         """
-        The sentences with each word as it stands in `text`; without `text`, as in `sentences`.
+        The sentences, with each word as somebody typed it in `text`. It may differ from the word in
+        `sentences` by its brackets and quotation marks.
         """
         if self.text is None or self.places is None:
             return self.sentences
         typed = []
-        first = 0  # the index in the document of the first word of the sentence
+        first_word = 0  # of the sentence, as an index in the document
         for words in self.sentences:
-            places = self.places[first : first + len(words)]
+            places = self.places[first_word : first_word + len(words)]
             typed.append([self.text[start:end] for start, end in places])
-            first += len(words)
+            first_word += len(words)
         return typed
 
     @property
@@ -71,7 +72,8 @@ def check_words(sentences: Any) -> list[list[str]]:
     Returns the sentences of a predictor's input without byte order marks. Raises `BiLmError` if
     they are not lists of words, or one of the lists or words is empty.
     """
-    if not sentences or not _are_texts(sentences) or not all(sentences):
+    is_usable = _is_list_of_word_lists(sentences) and len(sentences) > 0 and all(sentences)
+    if not is_usable:
         raise BiLmError(
             '"sentences": expected a list of lists of words, none of them empty, got '
             f"{sentences!s:.200}"
@@ -81,8 +83,9 @@ def check_words(sentences: Any) -> list[list[str]]:
 
 def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]:
     """
-    Returns the speaker of each word in a predictor's input: "-" if the speaker is null or empty, or
-    if `speakers` is `None`. Raises `BiLmError` if speakers are given, but not one for each word.
+    Returns the speaker of each word in a predictor's input. A speaker that is null or empty becomes
+    "-", and so do all speakers if `speakers` is `None`. Raises `BiLmError` if speakers are given,
+    but not one for each word.
     """
     if speakers is None:
         return [[NO_SPEAKER] * len(words) for words in sentences]
@@ -91,20 +94,17 @@ def check_speakers(speakers: Any, sentences: list[list[str]]) -> list[list[str]]
     checked = []
     for names, words in zip(speakers, sentences, strict=True):
         names = [name or NO_SPEAKER for name in names]
-        if not _are_texts([names]) or len(names) != len(words):
+        if not _is_word_list(names) or len(names) != len(words):
             raise BiLmError(_EXPECTED_SPEAKERS)
         checked.append(names)
     return checked
 
 
-def _are_texts(lists: Any) -> bool:
-    """
-    Returns whether the value is a list of lists of texts, and none of the texts is empty but for
-    byte order marks. A list may be empty.
-    """
-    if not is_list_of(lists, list):
-        return False
-    for texts in lists:
-        if not is_list_of(texts, str) or not all(text.strip(BYTE_ORDER_MARK) for text in texts):
-            return False
-    return True
+def _is_list_of_word_lists(value: Any) -> bool:
+    """Returns whether the value is a list of lists of words. The lists may be empty."""
+    return is_list_of(value, list) and all(_is_word_list(words) for words in value)
+
+
+def _is_word_list(value: Any) -> bool:
+    """Returns whether the value is a list of strings that contain more than byte order marks."""
+    return is_list_of(value, str) and all(word.strip(BYTE_ORDER_MARK) for word in value)

@@ -19,10 +19,12 @@ from elmo_plugin.tasks.counting import CountingMetric, Figures, harmonic_mean, r
 logger = get_logger(__name__)
 
 METRICS = ("muc", "bcub", "ceafe")  # the score of CoNLL-2012 is their mean
+# The reference scorer scores no response that repeats more correct mentions than this.
 MAX_REPEATED = 10
 # The mentions of a cluster; a mention may be repeated.
 Cluster = list[Hashable]
-SIMILARITY_STEPS = 2**40  # of whole numbers, between 0 and 1
+# A similarity, from 0 to 1, is rounded to one of this many steps to be a whole number.
+SIMILARITY_STEPS = 2**40
 
 
 class CorefCounts(NamedTuple):
@@ -44,7 +46,7 @@ class CorefCounts(NamedTuple):
 
 
 def _without_empty(clusters: Iterable[Iterable[Hashable]]) -> list[Cluster]:
-    """Returns the clusters that have mentions, as lists of hashable mentions."""
+    """Returns the clusters that have mentions. The mentions become values that sets can hold."""
     kept = []
     for cluster in clusters:
         mentions = [_hashable(mention) for mention in cluster]
@@ -62,8 +64,9 @@ def _hashable(mention: Any) -> Hashable:
 
 def _without_repeated(predicted: Sequence[Cluster], correct: set[Hashable]) -> list[Cluster]:
     """
-    Returns the predicted clusters with each correct mention only once, at its first place. Wrong
-    mentions stay repeated, as in the reference scorer.
+    Returns the predicted clusters with each correct mention only once, in the first cluster that
+    has it. Wrong mentions stay repeated, as in the reference scorer. A cluster that becomes empty
+    is left out.
     """
     seen: set[Hashable] = set()  # only correct mentions
     clusters: list[Cluster] = []
@@ -81,52 +84,67 @@ def _without_repeated(predicted: Sequence[Cluster], correct: set[Hashable]) -> l
 
 def muc(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """
-    Counts links: a cluster has one fewer than mentions, and those within one cluster of the other
-    side are correct. Recall and precision have the same correct links.
+    Counts links. A cluster of n mentions has n - 1 links, enough to connect all its mentions. The
+    correct links connect mentions that are in one cluster of both the gold data and the prediction.
     """
     correct = 0
-    for gold_indices in _indices_in(gold, predicted):
-        # The mentions of a predicted cluster, less one for each gold cluster that they come from.
-        correct += len(gold_indices) - len(set(gold_indices))
+    for gold_indices in _look_up_mentions(predicted, others=gold):
+        # The mentions of a predicted cluster fall into groups, one for each gold cluster that they
+        # come from. A group of n mentions has n - 1 correct links.
+        num_groups = len(set(gold_indices))
+        correct += len(gold_indices) - num_groups
     gold_links = sum(len(cluster) - 1 for cluster in gold)
     predicted_links = sum(len(cluster) - 1 for cluster in predicted)
-    return CorefCounts(correct, gold_links, correct, predicted_links)
+    return CorefCounts(
+        recall_numerator=correct,
+        recall_denominator=gold_links,
+        precision_numerator=correct,
+        precision_denominator=predicted_links,
+    )
 
 
 def b_cubed(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """
-    Compares the gold cluster and the predicted cluster of each mention. The mentions that both
-    clusters have, as a fraction of the gold cluster, are summed for the recall, and as a fraction
-    of the predicted cluster for the precision. Mentions are added one at a time, as in the scorer,
-    so that the last digits agree.
+    Compares the gold cluster and the predicted cluster of each mention by the number of their
+    common mentions. Recall is the mean of this number divided by the size of the gold cluster, and
+    precision is the mean of it divided by the size of the predicted cluster. Mentions are added one
+    at a time, as in the reference scorer, so that the last digits agree.
     """
     gold_members = [set(cluster) for cluster in gold]
     recall = 0.0
     precision = 0.0
-    for cluster, gold_indices in zip(predicted, _indices_in(gold, predicted), strict=True):
-        # How many mentions this cluster shares with each gold cluster. It is no count of the
-        # indices, because several gold clusters may have the same mention.
-        common = {}
+    gold_indices_of_clusters = _look_up_mentions(predicted, others=gold)
+    for cluster, gold_indices in zip(predicted, gold_indices_of_clusters, strict=True):
+        # How many mentions this cluster shares with each gold cluster. `gold_indices` cannot be
+        # counted for it: it has one gold cluster for a mention that may be in several.
+        num_common = {}
         for index in set(gold_indices):
-            common[index] = sum(mention in gold_members[index] for mention in cluster)
+            num_common[index] = sum(mention in gold_members[index] for mention in cluster)
         for index in gold_indices:
-            recall += common[index] / len(gold[index])
-            precision += common[index] / len(cluster)
-    return CorefCounts(recall, _number_of_mentions(gold), precision, _number_of_mentions(predicted))
+            recall += num_common[index] / len(gold[index])
+            precision += num_common[index] / len(cluster)
+    return CorefCounts(
+        recall_numerator=recall,
+        recall_denominator=_number_of_mentions(gold),
+        precision_numerator=precision,
+        precision_denominator=_number_of_mentions(predicted),
+    )
 
 
 def ceaf_e(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> CorefCounts:
     """
-    Sums the similarities of the clusters in their best one-to-one alignment. The similarity of two
-    clusters is twice the number of their common mentions, divided by the mentions of both (phi 4).
+    Sums the similarities of gold and predicted clusters in their best one-to-one alignment. The
+    similarity of two clusters is twice the number of their common mentions, divided by the sum of
+    their sizes (phi 4).
     """
-    import networkx  # here, because it takes a moment, and only scores need it
+    import networkx  # here, because the import takes a moment, and only this metric needs it
 
     alignments = networkx.Graph()
-    # Each gold cluster comes with the predicted clusters of its mentions.
-    for gold_index, predicted_indices in enumerate(_indices_in(predicted, gold)):
-        for predicted_index, common in Counter(predicted_indices).items():
-            similarity = 2 * common / (len(gold[gold_index]) + len(predicted[predicted_index]))
+    # Each gold cluster is compared with the predicted clusters that its mentions are in.
+    for gold_index, predicted_indices in enumerate(_look_up_mentions(gold, others=predicted)):
+        for predicted_index, num_common in Counter(predicted_indices).items():
+            size_of_both = len(gold[gold_index]) + len(predicted[predicted_index])
+            similarity = 2 * num_common / size_of_both
             alignments.add_edge(
                 ("gold", gold_index),
                 ("predicted", predicted_index),
@@ -149,7 +167,12 @@ def mention_counts(gold: Sequence[Cluster], predicted: Sequence[Cluster]) -> Cor
     gold_mentions = set(chain.from_iterable(gold))
     predicted_mentions = set(chain.from_iterable(predicted))
     correct = len(gold_mentions & predicted_mentions)
-    return CorefCounts(correct, len(gold_mentions), correct, len(predicted_mentions))
+    return CorefCounts(
+        recall_numerator=correct,
+        recall_denominator=len(gold_mentions),
+        precision_numerator=correct,
+        precision_denominator=len(predicted_mentions),
+    )
 
 
 def _number_of_mentions(clusters: Iterable[Cluster]) -> int:
@@ -157,21 +180,24 @@ def _number_of_mentions(clusters: Iterable[Cluster]) -> int:
     return sum(len(cluster) for cluster in clusters)
 
 
-def _indices_in(others: Sequence[Cluster], clusters: Sequence[Cluster]) -> list[list[int]]:
+def _look_up_mentions(clusters: Sequence[Cluster], *, others: Sequence[Cluster]) -> list[list[int]]:
     """
-    Looks up the mentions of clusters in the clusters of the other side. Returns, for each cluster,
-    the index in `others` of each of its mentions, without those that `others` lack. If several have
-    a mention, the index is of the last one.
+    Looks up the mentions of some clusters in other clusters: gold mentions in predicted clusters,
+    or the reverse. Returns, for each of `clusters`, the index in `others` of each mention. Mentions
+    that are in none of `others` are left out. If a mention is in several, the last one counts.
     """
     index_of_mention: dict[Hashable, int] = {}
     for index, other in enumerate(others):
         for mention in other:
             index_of_mention[mention] = index
-    indices = []
+    indices_of_clusters = []
     for cluster in clusters:
-        found = [index_of_mention[each] for each in cluster if each in index_of_mention]
-        indices.append(found)
-    return indices
+        indices = []
+        for mention in cluster:
+            if mention in index_of_mention:
+                indices.append(index_of_mention[mention])
+        indices_of_clusters.append(indices)
+    return indices_of_clusters
 
 
 COUNTERS = {"muc": muc, "bcub": b_cubed, "ceafe": ceaf_e, "mention": mention_counts}
@@ -192,18 +218,20 @@ class CorefConll(CountingMetric):
         """
         Adds the predicted and the gold clusters of one document. A mention may be a tuple, a
         `Span`, or a list as in JSON. Predicted mentions that are repeated count as in the reference
-        scorer: a correct one only the first time, and a wrong one each time. In the figures of
-        mentions, a wrong one counts once as well.
+        scorer. A correct one counts only the first time. A wrong one counts each time, but in the
+        figures of mentions only once.
         """
         gold_clusters = _without_empty(gold)
-        predicted_clusters = _without_empty(predicted)
+        all_predicted = _without_empty(predicted)
         correct_mentions = set(chain.from_iterable(gold_clusters))
-        unique = _without_repeated(predicted_clusters, correct_mentions)
-        repeated = _number_of_mentions(predicted_clusters) - _number_of_mentions(unique)
+        scored = _without_repeated(all_predicted, correct_mentions)
+        # Only repetitions of correct mentions were removed.
+        num_repeated = _number_of_mentions(all_predicted) - _number_of_mentions(scored)
         self.counts["documents"]["all"] += 1
-        self.counts["documents"]["repeated"] += repeated
+        self.counts["documents"]["repeated"] += num_repeated
         for name, count in COUNTERS.items():
-            self.counts[name].update(count(gold_clusters, unique)._asdict())
+            counts = count(gold_clusters, scored)
+            self.counts[name].update(counts._asdict())
 
     def numbers(self) -> dict[str, CorefCounts]:
         """Returns the counts of "muc", "bcub", "ceafe" and "mention"."""
@@ -236,8 +264,9 @@ class CorefConll(CountingMetric):
 
     @overrides
     def missing_gold(self) -> str:
-        has_mentions = self.counts["mention"]["recall_denominator"] > 0
-        if self.counts["documents"] and not has_mentions:
+        num_documents = self.counts["documents"]["all"]
+        num_gold_mentions = self.counts["mention"]["recall_denominator"]
+        if num_documents > 0 and num_gold_mentions == 0:
             return "clusters"
         return ""
 
@@ -247,50 +276,63 @@ def score_coref(
 ) -> dict[str, Any]:
     """
     Scores the clusters of a system, the responses, against the gold clusters, the keys. As in the
-    reference scorer, a document without a response counts as empty, and a response without a key is
-    skipped, each with a warning. A key with a cluster that repeats a mention has a warning as well.
-    Returns the counts and percentages of MUC, B-cubed and CEAF-e, and the mean of their F1.
+    reference scorer, a document without a response is scored as if no clusters were predicted, and
+    a response without a key is skipped, each with a warning. Also warns if a cluster of a key
+    repeats a mention. Returns the counts and percentages of MUC, B-cubed and CEAF-e, and the mean
+    of their F1.
 
-    Raises `ConfigurationError`, naming file and line, if a document occurs twice or has another
-    number of words on the other side, or the responses repeat more than ten correct mentions: the
-    reference scorer refuses to score these.
+    Raises `ConfigurationError`, naming file and line, if a document occurs twice, if its numbers of
+    words in key and response differ, or if the responses repeat more than `MAX_REPEATED` correct
+    mentions. The reference scorer refuses such files as well.
     """
     keys_by_title = _by_title(keys)
     responses_by_title = _by_title(responses)
     metric = CorefConll()
     for title, key in keys_by_title.items():
-        if any(len(set(cluster)) < len(cluster) for cluster in key.clusters):
-            logger.warning(
-                "%s: a cluster repeats a mention: scores may be above 100 %%", key.location
-            )
+        _warn_of_repeated_mentions(key)
         response = responses_by_title.pop(title, None)
         if response is None:
             logger.warning(
                 "%s: %s is missing in the response; it counts as empty", key.location, title
             )
             metric(predicted=[], gold=key.clusters)
-            continue
-        if key.length != response.length:
-            raise ConfigurationError(
-                f"{response.location}: the document that begins here has {response.length} words, "
-                f"but {key.length} in {key.location}"
-            )
-        metric(predicted=response.clusters, gold=key.clusters)
-        if metric.counts["documents"]["repeated"] > MAX_REPEATED:
-            raise ConfigurationError(
-                f"{response.location}: by the end of the document that begins here more than "
-                f"{MAX_REPEATED} mentions are repeated; the reference scorer refuses to score them"
-            )
-    for title, response in responses_by_title.items():  # those that are left
+        else:
+            _add_response(metric, response, key)
+    responses_without_key = responses_by_title
+    for title, response in responses_without_key.items():
         logger.warning("%s: %s is not in the key; it is skipped", response.location, title)
-    numbers = metric.numbers()
-    scores: dict[str, Any] = {name: _as_printed(numbers[name]) for name in METRICS}
+    counts = metric.numbers()
+    scores: dict[str, Any] = {name: _as_printed(counts[name]) for name in METRICS}
     scores["average_f1"] = _percent(metric.average().f1)
     return scores
 
 
+def _warn_of_repeated_mentions(key: CorefDocument) -> None:
+    """Warns if one of the gold clusters repeats a mention."""
+    if any(len(set(cluster)) < len(cluster) for cluster in key.clusters):
+        logger.warning("%s: a cluster repeats a mention: scores may be above 100 %%", key.location)
+
+
+def _add_response(metric: CorefConll, response: CorefDocument, key: CorefDocument) -> None:
+    """
+    Adds a document to the metric. Raises `ConfigurationError`, naming file and line, if the
+    response has other words, or if too many mentions of all responses so far are repeated.
+    """
+    if key.length != response.length:
+        raise ConfigurationError(
+            f"{response.location}: the document that begins here has {response.length} words, "
+            f"but {key.length} in {key.location}"
+        )
+    metric(predicted=response.clusters, gold=key.clusters)
+    if metric.counts["documents"]["repeated"] > MAX_REPEATED:
+        raise ConfigurationError(
+            f"{response.location}: by the end of the document that begins here more than "
+            f"{MAX_REPEATED} mentions are repeated; the reference scorer refuses to score them"
+        )
+
+
 def _by_title(documents: Iterable[CorefDocument]) -> dict[str, CorefDocument]:
-    """Returns documents by their titles. Raises `ConfigurationError` if two have the same."""
+    """Returns documents by their titles. Raises `ConfigurationError` if a title occurs twice."""
     by_title: dict[str, CorefDocument] = {}
     for document in documents:
         first = by_title.get(document.title)
@@ -305,8 +347,8 @@ def _by_title(documents: Iterable[CorefDocument]) -> dict[str, CorefDocument]:
 
 def _as_printed(counts: CorefCounts) -> dict[str, float]:
     """
-    Returns the counts and figures as the scorer prints them: counts with the fifteen digits of
-    perl, figures as percentages.
+    Returns the counts and figures as the reference scorer prints them: counts with fifteen digits,
+    as a perl program prints any number, and figures as percentages.
     """
     printed = {}
     for name, number in counts._asdict().items():
@@ -318,7 +360,7 @@ def _as_printed(counts: CorefCounts) -> dict[str, float]:
 
 def _percent(figure: float) -> float:
     """
-    Returns percent with two decimals. The scorer cuts off all further digits, as in 66.63 for
-    66.637.
+    Returns a figure from 0 to 1 as a percentage with two decimals. Further digits are cut off and
+    not rounded, as in the reference scorer: 0.66637 gives 66.63.
     """
     return int(figure * 10000) / 100

@@ -26,16 +26,17 @@ from elmo_plugin.tasks.coref.links import (
     antecedent_indices,
     average_antecedent_logits,
     best_links,
-    describe,
-    link_clusters,
+    clusters_from_links,
+    describe_prediction,
     marginal_loss,
 )
 from elmo_plugin.tasks.coref.metrics import CorefConll
 from elmo_plugin.tasks.coref.span_encoder import (
     SpanEncoder,
+    Spans,
     best_spans,
-    further_layers,
-    spans_in_sentences,
+    is_within_sentence,
+    make_further_layers,
 )
 from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
 from elmo_plugin.tasks.spans import Span
@@ -51,13 +52,14 @@ def average_documents(logits: Sequence[list[AntecedentLogits]]) -> list[Antecede
 @Model.register("coref_span_ranking")
 class CorefSpanRanking(TaskModel):
     """
-    Scores all spans of a document as mentions, and scores each of the best with those before it.
-    Each sentence is encoded separately. The best antecedents link mentions to clusters.
+    Scores all spans of a document as mentions, keeps the best ones, and scores each of them with
+    the kept spans before it. Links to the best antecedents make clusters of mentions. Each sentence
+    is encoded separately.
 
-    The loss is the marginal log-likelihood of the correct antecedents: the sum over the spans of a
-    document, and the mean over documents. In training, a new random window of
-    `max_training_sentences` stands for a longer document each time. The metric counts like the
-    reference scorer of CoNLL-2012.
+    The loss is the negative marginal log-likelihood of the correct antecedents, summed over the
+    spans of a document and averaged over documents. In training, a document with more than
+    `max_training_sentences` is cut to a new random window of this length each time. The metric
+    counts like the reference scorer of CoNLL-2012.
 
     An ensemble averages the probabilities of antecedents, over the spans of all members. If one
     model does not have a span, that model gives it no antecedent.
@@ -117,13 +119,13 @@ class CorefSpanRanking(TaskModel):
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
-        positive = {
+        at_least_one = {
             "max_span_width": max_span_width,
             "min_spans": min_spans,
             "max_antecedents": max_antecedents,
             "max_training_sentences": max_training_sentences,
         }
-        for name, value in positive.items():
+        for name, value in at_least_one.items():
             check_at_least(f"coref: {name}", value, least=1, error=ConfigurationError)
         if spans_per_word <= 0:
             raise ConfigurationError(
@@ -137,12 +139,12 @@ class CorefSpanRanking(TaskModel):
             width_dim=feature_dim,
             dropout=dropout,
         )
-        num_genres = 0  # without the genre as a feature
+        num_genres = 0  # the genre is not a feature
         if use_genre:
             num_genres = vocab.get_vocab_size(GENRES)
         span_dim = self.span_encoder.get_output_dim()
         self.mention_first_layer = nn.Linear(span_dim, hidden_dim)
-        self.mention_further_layers = further_layers(hidden_dim, dropout)
+        self.mention_further_layers = make_further_layers(hidden_dim, dropout)
         self.antecedent_scorer = AntecedentScorer(
             span_dim=span_dim,
             hidden_dim=hidden_dim,
@@ -173,41 +175,40 @@ class CorefSpanRanking(TaskModel):
         **_: Any,
     ) -> list[AntecedentLogits]:
         """
-        Returns the logits of the antecedents in each document, or in a window of it in training.
-        The text field has the shape (batch, sentences, time), `genre` (batch,).
+        Returns the logits of the antecedents in each document of a batch or, in training, in a
+        window of it. The text field has the shape (batch, sentences, time), `genre` (batch,).
         """
-        # Outside training, documents are scored from their first to their last sentence.
-        first_sentences = [0] * len(document)
+        documents = document
         if self.training:
-            first_sentences = [self._draw_window(each) for each in document]
+            first_sentences = [self._draw_first_sentence(each) for each in documents]
             sentences = slice_wrapping_dim(
                 sentences, starts=first_sentences, length=self._max_training_sentences
             )
+        else:
+            first_sentences = [0] * len(documents)
         # Shape of encoded and embedded: (batch, sentences, time, dim), of mask without dim
         encoded, embedded, mask = self.contextual_encoder.encode_and_embed(
             sentences, num_wrapping_dims=1
         )
         encoded = self.dropout(encoded)
         logits = []
-        for encoded_words, embedded_words, is_word, genre_id, one_document, first_sentence in zip(
-            encoded, embedded, mask, genre, document, first_sentences, strict=True
-        ):
+        for index, one_document in enumerate(documents):
             logits.append(
                 self._score_document(
-                    encoded=encoded_words,
-                    embedded=embedded_words,
-                    mask=is_word,
-                    genre=genre_id,
+                    encoded=encoded[index],
+                    embedded=embedded[index],
+                    mask=mask[index],
+                    genre=genre[index],
                     document=one_document,
-                    first_sentence=first_sentence,
+                    first_sentence=first_sentences[index],
                 )
             )
         return logits
 
-    def _draw_window(self, document: CorefDocument) -> int:
+    def _draw_first_sentence(self, document: CorefDocument) -> int:
         """
-        Draws the index of the first sentence of a window; 0 if the window has room for the whole
-        document.
+        Draws the index of the first sentence of a training window. It is 0 if the whole document
+        fits into a window.
         """
         latest = max(0, len(document.sentences) - self._max_training_sentences)
         return int(torch.randint(latest + 1, size=()))
@@ -227,35 +228,44 @@ class CorefSpanRanking(TaskModel):
         time).
         """
         # The words of all sentences, one after the other.
-        sentence, position = mask.nonzero(as_tuple=True)  # Shapes: (words,)
-        encoded = encoded[sentence, position]  # Shape: (words, encoded_dim)
-        embedded = embedded[sentence, position]  # Shape: (words, embedded_dim)
+        sentence_of_word, position = mask.nonzero(as_tuple=True)  # Shapes: (words,)
+        encoded = encoded[sentence_of_word, position]  # Shape: (words, encoded_dim)
+        embedded = embedded[sentence_of_word, position]  # Shape: (words, embedded_dim)
 
         # All spans are scored as mentions, and the best are kept.
         widths = self.span_encoder.width_vectors(len(encoded))  # Shape: (words, widths, width_dim)
         scores_of_all = self._mention_scores(encoded, embedded, widths)  # Shape: (words, widths)
-        is_in_sentence = spans_in_sentences(sentence, self._max_width)  # Shape: (words, widths)
-        count = max(self._min_spans, int(self._spans_per_word * len(encoded)))
-        spans = best_spans(
-            scores_of_all.detach(), valid=is_in_sentence, count=count, may_cross=self._may_cross
-        )
+        spans = self._select_spans(scores_of_all, sentence_of_word)
         mention_scores = scores_of_all[spans.starts, spans.widths]  # Shape: (spans,)
 
-        # Each of these is scored with the spans before it.
+        # Each kept span is scored with the kept spans before it.
         vectors = self.span_encoder(encoded, embedded, widths, spans)  # Shape: (spans, dim)
-        last_sentence = first_sentence + mask.size(0)
-        speakers = _speaker_ids(document.speakers[first_sentence:last_sentence]).to(genre.device)
+        end_sentence = first_sentence + mask.size(0)
+        speakers = _speaker_ids(document.speakers[first_sentence:end_sentence]).to(genre.device)
         # Shape of pair_scores: (spans, antecedents)
         pair_scores = self.antecedent_scorer(vectors, speakers[spans.starts], genre)
         logits = _add_mention_scores(pair_scores, mention_scores)
         logits = functional.pad(logits, (1, 0))  # the logit of no antecedent is 0
         words_before = sum(len(words) for words in document.sentences[:first_sentence])
-        return AntecedentLogits(spans.mentions(words_before), logits)
+        return AntecedentLogits(spans.to_mentions(words_before), logits)
+
+    def _select_spans(self, scores: Tensor, sentence_of_word: Tensor) -> Spans:
+        """
+        Selects the best spans that do not leave their sentence, by their scores as mentions, of
+        shape (words, max_span_width).
+        """
+        count = int(self._spans_per_word * len(sentence_of_word))
+        return best_spans(
+            scores.detach(),
+            valid=is_within_sentence(sentence_of_word, self._max_width),
+            count=max(self._min_spans, count),
+            may_cross=self._may_cross,
+        )
 
     def _mention_scores(self, encoded: Tensor, embedded: Tensor, widths: Tensor) -> Tensor:
         """Scores all spans of a document as mentions, of shape (words, max_span_width)."""
-        # The vectors of all spans at once would be large, so the span encoder applies the scorer's
-        # first layer to their parts, and yields what it computes for a block of words at a time.
+        # The vectors of all spans would take much memory. The span encoder applies the first layer
+        # without making them, and yields its output for one block of words after the other.
         hidden_blocks = self.span_encoder.project(
             encoded, embedded, widths, self.mention_first_layer
         )
@@ -263,7 +273,8 @@ class CorefSpanRanking(TaskModel):
         for hidden in hidden_blocks:
             scores_of_blocks.append(self.mention_further_layers(hidden).squeeze(-1))
         scores = torch.cat(scores_of_blocks)  # Shape: (words, max_span_width)
-        # Pairs of scores are added, and gradients summed: too coarse in half precision.
+        # A score is added to the scores of many pairs, and its gradient is the sum of theirs. Half
+        # precision would be too coarse for these sums.
         return in_float32(scores)
 
     def decode(
@@ -274,27 +285,31 @@ class CorefSpanRanking(TaskModel):
         **_: Any,
     ) -> dict[str, Any]:
         """
-        Returns `document`, except in training `clusters` of mentions and `links` of mentions and
-        their antecedents, and, if the batch has the correct clusters, `loss`.
+        Returns the values for each document of a batch: `document` itself and, outside of training,
+        the predicted `links` of mentions to their antecedents and `clusters` of mentions. If the
+        batch has gold clusters, also returns their `loss`, and outside of training adds to the
+        metric.
         """
         output: dict[str, Any] = {"document": document}
-        if not self.training:
-            output["links"] = [best_links(each) for each in logits]
-            output["clusters"] = [link_clusters(links) for links in output["links"]]
         if clusters is not None:
-            losses = [
-                marginal_loss(each, correct) for each, correct in zip(logits, clusters, strict=True)
-            ]
+            losses = []
+            for logits_of_document, gold in zip(logits, clusters, strict=True):
+                losses.append(marginal_loss(logits_of_document, gold))
             output["loss"] = torch.stack(losses).mean()
-            if not self.training:
-                for predicted, gold in zip(output["clusters"], clusters, strict=True):
-                    self.metric(predicted=predicted, gold=gold)
+        if self.training:
+            return output
+        output["links"] = [best_links(logits_of_document) for logits_of_document in logits]
+        output["clusters"] = [clusters_from_links(links) for links in output["links"]]
+        if clusters is not None:
+            for predicted, gold in zip(output["clusters"], clusters, strict=True):
+                self.metric(predicted=predicted, gold=gold)
         return output
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
         Returns `name`, `part`, `sentences` and `speakers` of each document, and the output of
-        `describe`. In training nothing is predicted, and nothing changes.
+        `describe_prediction`. The output of a training step contains no predictions, and does not
+        change.
         """
         if "links" not in output_dict:
             return output_dict
@@ -303,7 +318,7 @@ class CorefSpanRanking(TaskModel):
         for document, clusters, links in zip(
             documents, output_dict["clusters"], output_dict["links"], strict=True
         ):
-            described.append(describe(document, clusters, links))
+            described.append(describe_prediction(document, clusters, links))
         return {
             "sentences": [document.typed_sentences for document in documents],
             "name": [document.name for document in documents],
@@ -317,18 +332,19 @@ class CorefSpanRanking(TaskModel):
 
 def _add_mention_scores(pair_scores: Tensor, mention_scores: Tensor) -> Tensor:
     """
-    Adds to the score of each pair, shape (spans, antecedents), the scores of both spans as
-    mentions, shape (spans,). A pair without an antecedent keeps its score of minus infinity.
+    Adds to the score of each pair, of shape (spans, antecedents), the scores of both spans as
+    mentions, of shape (spans,). The score of a missing antecedent stays minus infinity.
     """
-    # A missing antecedent has a negative index; any valid one will do, as its pair stays `-inf`.
+    # A missing antecedent has a negative index. It may become any other index, because the sum with
+    # minus infinity is minus infinity.
     antecedents = antecedent_indices(pair_scores).clamp(min=0)
     return pair_scores + mention_scores.unsqueeze(1) + mention_scores[antecedents]
 
 
 def _speaker_ids(speakers_of_sentences: Sequence[Sequence[str]]) -> Tensor:
     """
-    Returns, for each word of some sentences, a number that it shares with all words of the same
-    speaker, of shape (words,). All unknown speakers, "-", count as the same one.
+    Numbers the speakers of some sentences. Returns the number of each word's speaker, of shape
+    (words,). All unknown speakers, "-", get the same number.
     """
     ids: dict[str, int] = {}
     ids_of_words = []
@@ -376,12 +392,12 @@ class CorefPredictor(TaskPredictor):
     @overrides
     def to_instance(self, json_dict: JsonDict) -> Instance:
         reader = cast(CorefReader, self._dataset_reader)
-        return reader.text_to_instance(self._document_of_json(json_dict), has_answers=False)
+        return reader.text_to_instance(self._read_document(json_dict), has_answers=False)
 
-    def _document_of_json(self, json_dict: JsonDict) -> CorefDocument:
+    def _read_document(self, json_dict: JsonDict) -> CorefDocument:
         """
-        Makes a document of an input. Its sentences are given as words, or spaCy's rules find
-        sentences and words in a text.
+        Returns the document of an input, either from its words in `sentences` or from its text in
+        `document`. Raises `ConfigurationError` if a value of the input is of the wrong kind.
         """
         genre = json_dict.get("genre", "")
         if not isinstance(genre, str):
@@ -390,22 +406,26 @@ class CorefPredictor(TaskPredictor):
             with as_configuration_error(self.name):
                 sentences = check_words(json_dict["sentences"])
                 speakers = check_speakers(json_dict.get("speakers"), sentences)
-            return _input_document(sentences, speakers=speakers, genre=genre)
+            return _unnamed_document(sentences, speakers=speakers, genre=genre)
         text = text_from_json(json_dict, ["document"], self.name)
+        return self._split_text(text, genre)
+
+    def _split_text(self, text: str, genre: str) -> CorefDocument:
+        """Splits a text into sentences and words by spaCy's rules."""
         sentences = []
         places = []
         for words in self._rules.sentences(text):
             sentences.append([word.text for word in words])
             places += [(word.start, word.end) for word in words]
         unknown_speakers = check_speakers(None, sentences)
-        document = _input_document(sentences, speakers=unknown_speakers, genre=genre)
+        document = _unnamed_document(sentences, speakers=unknown_speakers, genre=genre)
         return document._replace(text=text, places=places)
 
 
-def _input_document(
+def _unnamed_document(
     sentences: list[list[str]], *, speakers: list[list[str]], genre: str
 ) -> CorefDocument:
-    """Returns the document of an input, without clusters; its name stands for the one it lacks."""
+    """Returns a document of a predictor's input, with a made-up name and without clusters."""
     return CorefDocument(
         name="document",
         part="000",

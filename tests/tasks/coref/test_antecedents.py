@@ -13,7 +13,7 @@ from elmo_plugin.tasks.coref.links import (
     Link,
     average_antecedent_logits,
     best_links,
-    link_clusters,
+    clusters_from_links,
     marginal_loss,
 )
 from elmo_plugin.tasks.spans import Span
@@ -144,9 +144,9 @@ def test_a_mention_is_linked_to_its_best_antecedent_if_that_beats_none() -> None
 
 def test_links_form_clusters_from_left_to_right() -> None:
     links = [Link(C, B, 0.9), Link(D, A, 0.5)]
-    assert link_clusters(links) == [[A, D], [B, C]]
-    assert link_clusters([*links[:1], Link(D, C, 0.5)]) == [[B, C, D]]
-    assert link_clusters([]) == []
+    assert clusters_from_links(links) == [[A, D], [B, C]]
+    assert clusters_from_links([*links[:1], Link(D, C, 0.5)]) == [[B, C, D]]
+    assert clusters_from_links([]) == []
 
 
 def test_an_ensemble_averages_probabilities_over_the_union_of_spans() -> None:

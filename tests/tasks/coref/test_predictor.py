@@ -10,7 +10,7 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 
 from elmo_plugin.importers.coref import read_scored_coref
 from elmo_plugin.tasks.coref import CorefPredictor, CorefReader, score_coref
-from elmo_plugin.tasks.coref.links import AntecedentLogits, mark
+from elmo_plugin.tasks.coref.links import AntecedentLogits, mark_mentions
 from elmo_plugin.tasks.spans import Span
 from tests.tasks.coref.test_model import FIXTURE, model_of
 
@@ -96,5 +96,5 @@ def test_predictions_for_a_file_are_a_response_that_the_scorer_reads(
 def test_nested_mentions_are_bracketed_from_the_outside_in() -> None:
     words = ["her", "brother", "waved"]
     clusters = [[Span(0, 1)], [Span(0, 2), Span(2, 3)]]
-    assert mark(words, clusters) == "[[her]0 brother]1 [waved]1"
-    assert mark(words, []) == "her brother waved"
+    assert mark_mentions(words, clusters) == "[[her]0 brother]1 [waved]1"
+    assert mark_mentions(words, []) == "her brother waved"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from elmo_plugin.tasks.coref import span_encoder
-from elmo_plugin.tasks.coref.span_encoder import SpanEncoder, Spans, best_spans, spans_in_sentences
+from elmo_plugin.tasks.coref.span_encoder import SpanEncoder, Spans, best_spans, is_within_sentence
 
 TIME, MAX_WIDTH = 11, 4
 
@@ -39,7 +39,7 @@ def literal(encoder: SpanEncoder, words: tuple[Tensor, Tensor], start: int, widt
 def test_span_vectors_concatenate_start_end_head_and_width(
     encoder: SpanEncoder, words: tuple[Tensor, Tensor]
 ) -> None:
-    valid = spans_in_sentences(torch.zeros(TIME, dtype=torch.long), MAX_WIDTH)
+    valid = is_within_sentence(torch.zeros(TIME, dtype=torch.long), MAX_WIDTH)
     spans = Spans(*valid.nonzero().T)
     expected = [literal(encoder, words, start, width) for start, width in valid.nonzero().tolist()]
     found = encoder(*words, encoder.width_vectors(TIME), spans)
@@ -56,7 +56,7 @@ def test_projecting_all_spans_equals_projecting_their_vectors(
     assert [len(block) for block in blocks] == [4, 4, 3]
     projected = torch.cat(blocks)
     for start, width in (
-        spans_in_sentences(torch.zeros(TIME, dtype=torch.long), MAX_WIDTH).nonzero().tolist()
+        is_within_sentence(torch.zeros(TIME, dtype=torch.long), MAX_WIDTH).nonzero().tolist()
     ):
         expected = linear(literal(encoder, words, start, width))
         torch.testing.assert_close(projected[start, width], expected)
@@ -114,7 +114,7 @@ def grids(draw: st.DrawFn) -> tuple[Tensor, Tensor]:
         st.integers(-6, 6), min_size=len(sentence) * width, max_size=len(sentence) * width
     )
     scores = torch.tensor(draw(values), dtype=torch.float).view(len(sentence), width)
-    return scores, spans_in_sentences(sentence, width)
+    return scores, is_within_sentence(sentence, width)
 
 
 @given(grids(), st.integers(1, 40), st.booleans())
@@ -129,5 +129,5 @@ def test_the_best_spans_equal_a_greedy_choice_one_by_one(
 
 
 def test_spans_do_not_cross_sentences() -> None:
-    valid = spans_in_sentences(torch.tensor([0, 0, 0, 1, 1]), max_width=3)
+    valid = is_within_sentence(torch.tensor([0, 0, 0, 1, 1]), max_width=3)
     assert valid.int().tolist() == [[1, 1, 1], [1, 1, 0], [1, 0, 0], [1, 1, 0], [1, 0, 0]]
