@@ -138,8 +138,8 @@ def has_default_from_params(cls: Any) -> bool:
 
 def may_read_other_keys(cls: Any) -> bool:
     """
-    Returns whether a class has a `from_params` of its own, which may read keys that are no arguments
-    of its constructor. The classes of this package read no such keys.
+    Returns whether a class has its own `from_params`. It may read keys that are not arguments of
+    the constructor. The classes of this package read no such keys.
     """
     if not hasattr(cls, "from_params") or has_default_from_params(cls):
         return False

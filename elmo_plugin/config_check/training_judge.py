@@ -45,7 +45,7 @@ _DECIDED_BY_SAMPLER = ("batch_size", "shuffle", "drop_last")
 _COUNTS = {"num_epochs", "batch_size"}
 _LIST_TYPES = (list, tuple, set, Sequence)
 # In these packages, the subclasses of these base classes pass all their `**kwargs` on to the base
-# class, whose constructor refuses unknown keys. A user's class may use some of its `**kwargs` itself.
+# class, and its constructor refuses unknown keys. A user's class may use some `**kwargs` itself.
 _KNOWN_PACKAGES = {"allennlp", "allennlp_models", "elmo_plugin"}
 _BASES_THAT_REFUSE_UNKNOWN_KEYS = {"DatasetReader", "Model", "Trainer"}
 
