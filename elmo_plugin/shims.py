@@ -74,7 +74,7 @@ def allow_numpy_scalars_in_checkpoints() -> None:
     """
     # `SAFE_GLOBALS` has pairs: a function of ours, and the name of numpy's function in the file.
     if TORCH_VERSION >= (2, 6):
-        torch.serialization.add_safe_globals(SAFE_GLOBALS)
+        torch.serialization.add_safe_globals(list(SAFE_GLOBALS))
         return
     # An older torch takes functions only, and compares each function's own name with the file.
     safe_globals: list[Any] = [_renamed(function, name) for function, name in SAFE_GLOBALS]
