@@ -87,14 +87,20 @@ def open_socket(host: str, port: int) -> socket.socket:
         # An address is a name and a port, here an empty one; IPv6 adds two numbers.
         name, _, *rest = address
         return socket.create_server((name, port, *rest), family=family)
-    except (OSError, OverflowError) as error:  # an `OverflowError` if the port is above 65535
-        hint = "; try --port 0"
-        host_is_wrong = isinstance(error, socket.gaierror) or (
-            isinstance(error, OSError) and error.errno == errno.EADDRNOTAVAIL
-        )
-        if host_is_wrong:
-            hint = ""
+    # Python raises a `UnicodeError` for a host such as "a..b", and an `OverflowError` for a port
+    # that is not in the range from 0 to 65535.
+    except (OSError, UnicodeError, OverflowError) as error:
+        hint = ""
+        if not _is_about_host(error):
+            hint = "; try --port 0"
         raise BiLmError(f"cannot serve at {host}, port {port}: {error}{hint}") from None
+
+
+def _is_about_host(error: Exception) -> bool:
+    """Returns whether a socket was not opened because of its host, and not because of its port."""
+    if isinstance(error, socket.gaierror | UnicodeError):
+        return True
+    return isinstance(error, OSError) and error.errno == errno.EADDRNOTAVAIL
 
 
 def address_of(opened: socket.socket, host: str) -> str:
