@@ -75,7 +75,7 @@ def _respond_with_page(environment: Environment, tab: Tab, request: Request) -> 
     """
     query: Mapping[str, str] = request.query_params
     result = _Result()
-    has_text = any(name in query for name in tab.fields)
+    has_text = any(name in query for name in tab.rows_of_fields)
     if has_text:
         result = _answer(tab, query)
     elif tab.examples:
