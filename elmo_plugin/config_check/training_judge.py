@@ -159,13 +159,14 @@ class _TrainingJudge(Judge[Mistake]):
     def judge_lazy(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Mistake]:
         """
         Yields the mistakes in a lazy object. Below the top level, an argument may be missing: the
-        code that constructs the object may pass it. At the top level that code is `TrainModel`, so
-        it is known what it passes.
+        code that constructs the object may pass it. The type may not be missing. At the top level,
+        no argument may be missing, because `PASSED` lists what `TrainModel` passes.
         """
         is_top_level = len(keys) == 1
         for mistake in self.judge(annotation, value, keys):
-            is_argument_of_this_object = len(mistake.keys) == len(keys) + 1
-            is_missing_argument = mistake.reason == MISSING and is_argument_of_this_object
+            is_of_this_object = len(mistake.keys) == len(keys) + 1
+            is_argument = is_of_this_object and mistake.keys[-1] != "type"
+            is_missing_argument = is_argument and mistake.reason == MISSING
             if is_top_level or not is_missing_argument:
                 yield mistake
 
