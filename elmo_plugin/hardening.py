@@ -150,13 +150,12 @@ def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
     Passes its arguments to `elmo_plugin.archives.load_archive`, and raises the errors of that
     function as `ConfigurationError`.
     """
-    with as_configuration_error():
-        try:
-            return archives.load_archive(*args, **kwargs)
-        except BiLmError as error:
-            # The message may advise `--trust`, an option that AllenNLP's commands do not have.
-            message = str(error).replace(archives.TRUST, _ADVICE_ON_TRUST)
-            raise BiLmError(message) from None
+    try:
+        return archives.load_archive(*args, **kwargs)
+    except BiLmError as error:
+        # The message may advise `--trust`, an option that AllenNLP's commands do not have.
+        message = str(error).replace(archives.TRUST, _ADVICE_ON_TRUST)
+        raise ConfigurationError(message) from None
 
 
 def get_predictor(args: argparse.Namespace) -> Predictor:

@@ -56,7 +56,7 @@ class BiLmTab(Tab):
 
         sentences: the words of each line
         chosen: the number of the chosen word; without one in the query, a long word is chosen
-        occurrences: the numbers of all places with the chosen word
+        occurrences: the numbers of the words that are equal to it, at most `MAX_OCCURRENCES`
         layers: for each layer, how similar the occurrences are
         neighbors: the words that are most similar to the chosen one
         json: all of these in one dictionary, for programs
@@ -80,12 +80,11 @@ class BiLmTab(Tab):
             for_programs["occurrences"] = occurrences
             for_programs["layers"] = _compare_in_layers(layers[:, occurrences])
             for_programs["neighbors"] = _nearest_neighbors(text.typed, layers[-1], chosen)
-        return {
-            **for_programs,
-            "json": for_programs,
-            "words": _words_in_sentences(text.typed),
-            "python": self._python_code(text.normalized),
-        }
+        variables = dict(for_programs)
+        variables["json"] = for_programs
+        variables["words"] = _words_in_sentences(text.typed)
+        variables["python"] = self._python_code(text.normalized)
+        return variables
 
     def _split(self, text: str) -> _SplitText:
         """Splits each line of a text into words. Lines without words are left out."""
