@@ -14,10 +14,11 @@ from allennlp.common.from_params import infer_constructor_params, infer_method_p
 
 from elmo_plugin.common.errors import did_you_mean
 
-# An external variable, as `elmo port` marks it: whether it is text or a number, then its name.
+# The mark that `elmo port` writes for an external variable. Its first character says whether the
+# variable is text or a number.
 VARIABLE = re.compile("(?P<kind>[\ue000\ue001])(?P<name>[^\ue002]*)\ue002")
-# Arguments that AllenNLP passes to constructors, so a configuration does not have them.
-PASSED = {
+# Arguments that AllenNLP passes to constructors. So they need not be in a configuration.
+PASSED_BY_ALLENNLP = {
     "vocab",
     "serialization_dir",
     "local_rank",
@@ -31,7 +32,7 @@ PASSED = {
     "instances",
     "trainer",
 }
-_SIMILAR = 0.85  # how close a registered name must be to be suggested
+_SIMILAR = 0.85  # how similar a registered name must be to be suggested, from 0 to 1
 _ALLENNLP_MODELS = (
     "allennlp-models: pip install --no-deps allennlp-models==2.10.1; pip install conllu==4.4.2 "
     "word2number py-rouge==1.1 ftfy datasets 'huggingface-hub<1'"
@@ -162,7 +163,7 @@ def explain_unregistered(kind: str, base: Any) -> str:
 
 
 def explain_unknown(kind: object) -> str:
-    """Says why a type cannot be used that no registered name resembles."""
+    """Says why a type that is not registered cannot be used."""
     if isinstance(kind, str) and "." in kind:
         return f"{kind} would be imported"
     return f"{kind!r} is not registered: list its package in .allennlp_plugins"

@@ -17,7 +17,7 @@ from overrides import overrides
 from elmo_plugin.common.errors import did_you_mean
 from elmo_plugin.config_check.classes import (
     GONE_TYPES,
-    PASSED,
+    PASSED_BY_ALLENNLP,
     VARIABLE,
     Constructor,
     explain_unregistered,
@@ -39,7 +39,8 @@ _KEYS_OF_THE_COMMAND = {
     "evaluation",
     "include_in_archive",
 }
-# Arguments that AllenNLP passes to other constructors (see `PASSED`), but not to `TrainModel`.
+# The arguments in `PASSED_BY_ALLENNLP` that a training's configuration must have at its top level:
+# AllenNLP passes them to other constructors, but not to `TrainModel`.
 _PARTS_OF_A_TRAINING = {"data_loader", "model", "trainer"}
 _DECIDED_BY_SAMPLER = ("batch_size", "shuffle", "drop_last")
 _COUNTS = {"num_epochs", "batch_size"}
@@ -160,7 +161,7 @@ class _TrainingJudge(Judge[Mistake]):
         """
         Yields the mistakes in a lazy object. Below the top level, an argument may be missing: the
         code that constructs the object may pass it. The type may not be missing. At the top level,
-        no argument may be missing, because `PASSED` lists what `TrainModel` passes.
+        no argument may be missing, because `PASSED_BY_ALLENNLP` lists what `TrainModel` passes.
         """
         is_top_level = len(keys) == 1
         for mistake in self.judge(annotation, value, keys):
@@ -290,7 +291,7 @@ def _is_required(option: Parameter, is_top_level: bool) -> bool:
     if option.kind not in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY):
         return False  # `*args` and `**kwargs` may stay empty
     is_part_of_training = is_top_level and option.name in _PARTS_OF_A_TRAINING
-    if option.name in PASSED and not is_part_of_training:
+    if option.name in PASSED_BY_ALLENNLP and not is_part_of_training:
         return False  # AllenNLP passes this argument to the constructor
     return option.default is Parameter.empty
 
