@@ -237,9 +237,9 @@ def _outputs_of_evaluations(options: Mapping[str, Any], data: list[Any]) -> list
 
 def _output_files(given: str | None, data: list[Any], suffix: str, is_automatic: bool) -> list[str]:
     """
-    Returns the files that AllenNLP writes for one option, such as `--output-file`, whose value is
-    `given`. If AllenNLP chooses the names, as `--auto-names` asks, it ignores the files that are
-    given, and writes a file with the `suffix` beside each file of the data.
+    Returns the files that AllenNLP writes for one option, such as `--output-file`. `given` is the
+    value of the option. With `is_automatic`, AllenNLP ignores that value, except that there has to
+    be one. It writes a file with the `suffix` beside each file of the data.
     """
     if given is None:
         return []

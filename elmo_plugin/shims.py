@@ -1,6 +1,6 @@
 """
-Repairs AllenNLP 2.10.1 where it does not work with current versions of torch and transformers, or
-imports and installs more than it should.
+Repairs AllenNLP 2.10.1: makes it work with current versions of torch and transformers, and stops it
+from importing and installing more than it should.
 
 `elmo_plugin.plugin` and `elmo_plugin.dropin` apply the shims; `docs/hardening.md` lists them.
 """
@@ -220,7 +220,7 @@ def import_plugins(here: str) -> None:
         for name in list(plugins.discover_plugins()):
             _import_or_log(import_module, name)
     finally:
-        # What the plugins have added to `sys.path` stays there.
+        # Entries of `sys.path` that the plugins have added stay there.
         added_by_plugins = [entry for entry in sys.path if entry not in path and entry != here]
         sys.path[:] = path + added_by_plugins
         stand_ins.hide()  # AllenNLP has imported them by now, and no other code should get them

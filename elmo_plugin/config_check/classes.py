@@ -72,10 +72,10 @@ class Constructor(NamedTuple):
 
     def class_of_init(self) -> Any:
         """
-        Returns the class that decides what the arguments mean. This is the class or base class that
-        defines `__init__`, if it is registered, and otherwise the class itself. For example, if a
-        user's class inherits the `__init__` of a reviewed class, its arguments mean the same as the
-        arguments of the reviewed class.
+        Returns the class that decides on the meaning of the arguments. It is the class or base
+        class that defines `__init__`, if that class is registered, and otherwise the class itself.
+        For example, if a user's class inherits the `__init__` of a reviewed class, its arguments
+        mean the same as the arguments of the reviewed class.
         """
         # Python calls the first `__init__` that it finds; the last base class, `object`, has one.
         defining_class = next(base for base in self.cls.__mro__ if "__init__" in vars(base))
@@ -95,13 +95,13 @@ def _is_registered(cls: Any) -> bool:
 
 def find_constructor(base: Any, kind: str | None) -> Constructor | None:
     """
-    Returns the constructor that AllenNLP would call where it expects an object of class `base` and
-    the configuration says the type `kind`. Returns `None` if the type is unknown.
+    Returns the constructor that AllenNLP would call to make an object of class `base`, if the
+    configuration says the type `kind`. Returns `None` if the type is unknown.
 
-    If the configuration says no type, AllenNLP takes the default type of `base`. If `base` has no
-    default either, or no types are registered for it, AllenNLP constructs `base` itself. A type may
-    also be the full name of a class. Nothing is imported here, so such a class is only found if its
-    module is imported already.
+    If the configuration says no type, AllenNLP takes the default type of `base`. Without a default,
+    or if no types are registered for `base`, AllenNLP constructs `base` itself. A type may also be
+    the full name of a class. Nothing is imported here, so such a class is only found if its module
+    is imported already.
     """
     types = Registrable._registry.get(base)
     if not kind:
@@ -130,8 +130,8 @@ def options_of(base: Any, kind: str | None) -> dict[str, Parameter]:
 
 def has_default_from_params(cls: Any) -> bool:
     """
-    Returns whether a class has AllenNLP's own `from_params`, which makes each argument of the
-    constructor according to its annotation.
+    Returns whether a class has AllenNLP's own `from_params`. That function makes each argument of
+    the constructor according to its annotation.
     """
     from_params = getattr(cls, "from_params", None)
     return getattr(from_params, "__func__", None) is _DEFAULT_FROM_PARAMS

@@ -75,7 +75,7 @@ class NumberInText(NamedTuple):
     """
     A number, or a truth value, that is written as text.
 
-    value: `None` for a variable, whose value is given only when the training starts
+    value: `None` for a variable, because its value is given only when the training starts
     """
 
     value: int | float | bool | None
@@ -248,7 +248,7 @@ def _implausibility(found: list[Mistake]) -> tuple[int, list[int]]:
 def _wrong_type(cls: Any, kind: Value) -> str | None:
     """
     Says what is wrong with the type that a configuration names for an object of `cls`. Returns
-    `None` if nothing is wrong, or if `cls` has no registered types and so needs no name.
+    `None` if nothing is wrong, or if `cls` needs no type because none are registered for it.
     """
     if cls not in Registrable._registry:
         return None
@@ -259,7 +259,7 @@ def _wrong_type(cls: Any, kind: Value) -> str | None:
     if kind in Registrable._registry[cls]:
         return None
     if "." in kind:
-        return None  # the full name of a class, which AllenNLP imports
+        return None  # the full name of a class: AllenNLP imports it
     if VARIABLE.search(kind):
         return None  # the value of the variable is not known yet
     return explain_unregistered(kind, cls)

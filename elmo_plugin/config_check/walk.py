@@ -91,8 +91,8 @@ class Judge(ABC, Generic[Finding]):
 
 def is_list_type(annotation: Annotation) -> bool:
     """
-    Returns whether an annotation is a list type, such as `list[Model]`: a type that says what its
-    items are, but is no type of dictionaries. AllenNLP makes the items of such a list one by one.
+    Returns whether an annotation is a list type, such as `list[Model]`: it gives a type to the
+    items, and is not the type of a dictionary. AllenNLP makes the items of such a list one by one.
     """
     origin = get_origin(annotation)
     if not inspect.isclass(origin) or issubclass(origin, Mapping):
@@ -104,7 +104,7 @@ def typed_items(annotation: Annotation, value: Value) -> list[TypedItem] | None:
     """
     Returns the items of a list or dictionary, each with the type that the annotation gives to it.
     Returns `None` if the annotation gives no types to items, such as `int` or `list`. Also returns
-    `None` for a value of another kind, such as a number where the annotation is `list[int]`.
+    `None` for a value of another kind, such as a number for the annotation `list[int]`.
     """
     origin = get_origin(annotation)
     kinds = get_args(annotation)

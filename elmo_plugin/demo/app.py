@@ -69,7 +69,7 @@ def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> St
 
 def _respond_with_page(environment: Environment, tab: Tab, request: Request) -> Response:
     """
-    Returns the page of a tab. If the request has no text, the page shows the first example. The
+    Returns the page of a tab. For a request without a text, the page shows the first example. The
     example is answered only if all models are loaded, so that nobody waits for the first page.
     Starlette calls this in a thread.
     """
@@ -96,7 +96,7 @@ def _respond_with_json(tab: Tab, request: Request) -> Response:
 
 
 class _Result(NamedTuple):
-    """The answer of a tab, or an error if the tab has no answer, and the status of the response."""
+    """The answer of a tab, or else an error, and the status of the response."""
 
     answer: dict[str, Any] | None = None
     error: str = ""

@@ -27,7 +27,12 @@ _ROUNDING = 1e-4
 
 
 class _SplitText(NamedTuple):
-    """The words of each line: as they are typed, and normalized as the biLM reads them."""
+    """
+    The words of each line, in two forms.
+
+    typed: parts of the line
+    normalized: the words in the form that the biLM reads
+    """
 
     typed: list[list[str]]
     normalized: list[list[str]]
@@ -132,7 +137,7 @@ def _read_number(chosen: str, num_words: int) -> int:
 def _number_of_longest(words: Sequence[str]) -> int | None:
     """
     Returns the number of the longest word that occurs at least twice. If all words occur once, it
-    is the longest word. Of several words with the same length, the most frequent one is taken.
+    is the longest word. If several words are equally long, the most frequent one is taken.
 
     Punctuation does not count. Returns `None` if no word begins with a letter or a digit.
     """

@@ -65,8 +65,8 @@ def _tabs(
 ) -> list[Tab]:
     """
     Returns the tabs of the page: first one for each task of the `archives`, then the tab of the
-    biLM. With `with_bundled_tasks`, the tasks are those of this package's trained models. These
-    need AllenNLP, so they have no tabs without it.
+    biLM. `with_bundled_tasks` shows this package's trained models in place of archives. They need
+    AllenNLP, so they get no tabs without it.
     """
     bilm_tabs: list[Tab] = []
     if bilm:
@@ -86,8 +86,8 @@ def open_socket(host: str, port: int) -> socket.socket:
     try:
         addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
         family, _, _, _, address = addresses[0]
-        # An address of IPv4 is a name and a port, and an address of IPv6 has two more numbers. This
-        # address has no port yet.
+        # An address of IPv4 is a name and a port, and an address of IPv6 has two more numbers. The
+        # port of this address is still 0.
         name, _, *numbers_of_ipv6 = address
         return socket.create_server((name, port, *numbers_of_ipv6), family=family)
     # Python raises a `UnicodeError` for a host such as "a..b", and an `OverflowError` for a port
