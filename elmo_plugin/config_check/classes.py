@@ -139,8 +139,8 @@ def has_default_from_params(cls: Any) -> bool:
 
 def may_read_other_keys(cls: Any) -> bool:
     """
-    Returns whether a class has its own `from_params`. It may read keys that are not arguments of
-    the constructor. The classes of this package read no such keys.
+    Returns whether a class may read keys that are not arguments of its constructor. A class with
+    its own `from_params` may do so, but the classes of this package do not.
     """
     if not hasattr(cls, "from_params") or has_default_from_params(cls):
         return False
