@@ -1,10 +1,13 @@
 """Replaces AllenNLP's ELMo by ours when imported. A project lists this module in
 `.allennlp_plugins`.
 
-In configurations, `elmo_token_embedder` and `elmo_characters` become our classes. AllenNLP's `Elmo`
-and `ElmoTokenEmbedder`, imported before or after, construct ours. `allennlp.commands.elmo`, dropped
-by AllenNLP 1.0, is back with our `ElmoEmbedder`. A call of a model resets its ELMo if that carries
-its state within a call only. The rest of AllenNLP gets the shims for a current torch.
+- In configurations, `elmo_token_embedder` and `elmo_characters` stand for our classes.
+- AllenNLP's `Elmo` and `ElmoTokenEmbedder` construct objects of our classes, also in modules that
+  imported them earlier.
+- The module `allennlp.commands.elmo`, which AllenNLP 1.0 dropped, exists again, with our
+  `ElmoEmbedder`.
+- When a model is called, each ELMo in it that keeps its state only within a call is reset.
+- The rest of AllenNLP gets the shims for a current torch.
 """
 
 import inspect
@@ -33,13 +36,14 @@ from elmo_plugin.migration.allennlp_api.token_embedder import (
     ElmoCharactersIndexer,
 )
 
-# AllenNLP's classes, and those that they construct.
+# AllenNLP's classes, each with the class of ours that it constructs instead.
 REPLACED: dict[Any, Any] = {
     elmo.Elmo: Elmo,
     token_embedders.ElmoTokenEmbedder: AllenNlpElmoTokenEmbedder,
 }
 COMMANDS_ELMO = "allennlp.commands.elmo"
-_one_call_at_a_time = RLock()
+_stateful_call_lock = RLock()
+"""Held while a model with a stateful ELMo is called. A model may call another one: reentrant."""
 
 
 class PretrainedInitializer(PretrainedModelInitializer):
@@ -57,43 +61,44 @@ class PretrainedInitializer(PretrainedModelInitializer):
 
 def register() -> None:
     """
-    Replaces AllenNLP's ELMo, which was registered when AllenNLP was imported above. Calling this
-    twice is harmless.
+    Replaces AllenNLP's ELMo. AllenNLP registered it when this module imported AllenNLP above.
+    Calling this twice is harmless.
     """
     shims.apply()
     TokenEmbedder.register("elmo_token_embedder", exist_ok=True)(AllenNlpElmoTokenEmbedder)
     TokenIndexer.register("elmo_characters", exist_ok=True)(ElmoCharactersIndexer)
     Initializer.register("pretrained", exist_ok=True)(PretrainedInitializer)
     for theirs, ours in REPLACED.items():
-        theirs.__new__ = _maker(theirs, ours)
-        theirs.from_params = _maker_from_params(theirs, ours)
+        theirs.__new__ = _new_that_constructs_ours(theirs, ours)
+        theirs.from_params = _from_params_that_constructs_ours(theirs, ours)
     Model.__call__ = _call_model  # type: ignore[method-assign]
-    module = _commands_elmo()
+    module = _module_commands_elmo()
     sys.modules[COMMANDS_ELMO] = module
     commands.elmo = module  # type: ignore[attr-defined]
 
 
 def _call_model(self: Model, *inputs: Any, **options: Any) -> Any:
     """
-    Calls a model. Each `Elmo` in it whose `stateful` is "call" starts from zero, whatever came
-    before.
+    Takes the place of `Model.__call__`. Resets each `Elmo` in the model whose `stateful` is "call",
+    so that it does not go on from the state of an earlier call.
     """
-    elmos = []
+    stateful_elmos = []
     for module in self.modules():
         if isinstance(module, Elmo) and module.resets_with_each_call:
-            elmos.append(module)
-    if not elmos:
+            stateful_elmos.append(module)
+    if not stateful_elmos:
         return Module.__call__(self, *inputs, **options)
-    with _one_call_at_a_time:  # or a thread would go on from the state that another one has left
-        for stateful in elmos:
-            stateful.reset_state()
+    # Without the lock, two threads could mix their states: both would use the state of one `Elmo`.
+    with _stateful_call_lock:
+        for elmo_of_model in stateful_elmos:
+            elmo_of_model.reset_state()
         return Module.__call__(self, *inputs, **options)
 
 
-def _commands_elmo() -> ModuleType:
+def _module_commands_elmo() -> ModuleType:
     """
-    Returns a module that has the names of `allennlp.commands.elmo` in AllenNLP 0.9, except for the
-    command itself, now `elmo embed`.
+    Returns a module with the names that `allennlp.commands.elmo` had in AllenNLP 0.9. Only the
+    command itself is left out: it is `elmo embed` now.
     """
     module: Any = ModuleType(COMMANDS_ELMO, "AllenNLP 0.9's ElmoEmbedder, by elmo_plugin.")
     module.ElmoEmbedder = ElmoEmbedder
@@ -110,32 +115,34 @@ def _empty_embedding() -> np.ndarray:
     return np.zeros((3, 0, 1024))
 
 
-def _maker(theirs: type, ours: Callable[..., Any]) -> Callable[..., Any]:
+def _new_that_constructs_ours(theirs: type, ours: Callable[..., Any]) -> Callable[..., Any]:
     """
     Returns a `__new__` for the class `theirs` that constructs an object of `ours` instead. A
     subclass of `theirs` still constructs itself.
     """
 
-    def make(cls: type, *args: Any, **options: Any) -> Any:
+    def new(cls: type, *args: Any, **options: Any) -> Any:
         """Takes the place of `__new__`."""
-        is_copy = not args and not options  # `copy` and `pickle` call it without arguments
-        if cls is not theirs or is_copy:
+        # `copy` and `pickle` call `__new__` without arguments, to fill the new object themselves.
+        is_for_copy = not args and not options
+        if cls is not theirs or is_for_copy:
             return object.__new__(cls)
         return ours(*args, **options)
 
-    return make
+    return new
 
 
-def _maker_from_params(theirs: type, ours: Any) -> Any:
+def _from_params_that_constructs_ours(theirs: type, ours: Any) -> Any:
     """
     Returns a `from_params` for the class `theirs` that constructs an object of `ours` instead. A
     subclass of `theirs` is still constructed as AllenNLP does it.
     """
 
-    # The function itself: the class method, taken from `FromParams`, would construct `FromParams`.
+    # `FromParams.from_params` is bound to the class `FromParams`. This is the function under it,
+    # so that it can be called for any class.
     allennlp_from_params = inspect.getattr_static(FromParams, "from_params").__func__
 
-    def make(cls: Any, params: Params, **extras: Any) -> Any:
+    def from_params(cls: Any, params: Params, **extras: Any) -> Any:
         """Takes the place of `from_params`."""
         if cls is not theirs:
             return allennlp_from_params(cls, params, **extras)
@@ -144,7 +151,7 @@ def _maker_from_params(theirs: type, ours: Any) -> Any:
         extras.pop("constructor_to_inspect", None)
         return ours.from_params(params, **extras)
 
-    return classmethod(make)
+    return classmethod(from_params)
 
 
 register()

@@ -46,69 +46,79 @@ GET_PREDICTOR = predict._get_predictor
 EVALUATE = evaluate.evaluate_from_archive
 ARCHIVE_MODEL = archival.archive_model
 TRAIN_MODEL = train.train_model
-# The function itself: a class method taken from the class would always make a `Predictor`.
+# `Predictor.from_archive` is bound to the class `Predictor`. This is the function under it, so that
+# it can be called for subclasses too.
 FROM_ARCHIVE = inspect.getattr_static(Predictor, "from_archive").__func__
 EXCEPTHOOK = sys.excepthook
 
-# Errors that mean a mistake of the user.
+# Errors that are raised for a mistake of the user.
 MISTAKES = (ConfigurationError, BiLmError, FileNotFoundError)
-_OLD = "this is of AllenNLP 0.9 or 1.x, so convert the file: elmo port"
-_TRUST = (
+_ADVICE_TO_CONVERT = "this is of AllenNLP 0.9 or 1.x, so convert the file: elmo port"
+_ADVICE_ON_TRUST = (
     "if you trust it, use elmo predict --trust, or take elmo_plugin.hardening out of "
     ".allennlp_plugins"
 )
-_RESUME = "--recover continues a training from its last checkpoint"
-# How messages begin that are about a mistake in Jsonnet or in --overrides.
+_ADVICE_TO_RECOVER = "--recover continues a training from its last checkpoint"
+# How the messages about mistakes in Jsonnet or in --overrides begin.
 _JSONNET_MISTAKES = ("STATIC ERROR", "RUNTIME ERROR", "overrides ")
 
 
 def train_model(params: Params, *args: Any, **kwargs: Any) -> Any:
     """
     Trains as AllenNLP does, if the configuration has no mistakes. Raises `ConfigurationError` with
-    all of them before anything is made or written. If the training then fails by a mistake that was
-    not seen before, its folder is removed, if it is new and has no weights.
+    all mistakes before anything is made or written. If another mistake of the user ends the
+    training later, a new folder without weights is removed.
     """
     # A copy, because AllenNLP takes the keys out of `params` while it trains.
     config = params.duplicate().as_dict(quiet=True)
     found = mistakes(config)
     old_key = note_on_first_old_key(config)
     if found and old_key:
-        # One command mends all that is old, so the mistakes are not listed.
-        raise ConfigurationError(f"{old_key}; {_OLD}")
+        # `elmo port` mends everything that is old, so the mistakes are not listed.
+        raise ConfigurationError(f"{old_key}; {_ADVICE_TO_CONVERT}")
     raise_for_mistakes(found)
-    given = inspect.signature(TRAIN_MODEL).bind(params, *args, **kwargs).arguments
-    folder = Path(given["serialization_dir"])
-    if given.get("recover"):
+    arguments = inspect.signature(TRAIN_MODEL).bind(params, *args, **kwargs).arguments
+    folder = Path(arguments["serialization_dir"])
+    if arguments.get("recover"):
         check_recovery(folder, params)
     is_new = not folder.exists()  # a folder that was there before is never removed
-    # On a full disk, Python would print a traceback for each line of the log.
-    raises_in_logging = logging.raiseExceptions
-    logging.raiseExceptions = False
     try:
-        with _naming_old_key(old_key):
+        with _logging_without_tracebacks(), _explaining_old_key(old_key):
             return TRAIN_MODEL(params, *args, **kwargs)
     except MISTAKES:
         if is_new:
             _remove_untrained(folder)
         raise
     finally:
-        logging.raiseExceptions = raises_in_logging
-        _take_excepthook()  # AllenNLP's logging has set its own
+        _take_excepthook()  # because AllenNLP has installed its own hook
 
 
 @contextmanager
-def _naming_old_key(old_key: Note | None) -> Iterator[None]:
+def _logging_without_tracebacks() -> Iterator[None]:
     """
-    Turns the `TypeError` of a constructor that does not know a key into a `ConfigurationError`
-    about the old key of the configuration. It is raised if a class takes `**kwargs`, and passes
-    the old key on to a base class.
+    Ignores errors in writing the log. On a full disk, Python would print a traceback for each line.
+    """
+    raised_before = logging.raiseExceptions
+    logging.raiseExceptions = False
+    try:
+        yield
+    finally:
+        logging.raiseExceptions = raised_before
+
+
+@contextmanager
+def _explaining_old_key(old_key: Note | None) -> Iterator[None]:
+    """
+    Raises a `ConfigurationError` about the old key of a configuration in place of the `TypeError`
+    of a constructor that does not know a key. Python raises that `TypeError` if a class takes
+    `**kwargs`, and passes the old key on to a base class.
     """
     try:
         yield
     except TypeError as error:
         if old_key is None or "__init__() got an unexpected" not in str(error):
             raise
-        raise ConfigurationError(f"{old_key}; {_OLD}") from error
+        raise ConfigurationError(f"{old_key}; {_ADVICE_TO_CONVERT}") from error
 
 
 def archive_model(
@@ -117,9 +127,11 @@ def archive_model(
     archive_path: str | os.PathLike[str] | None = None,
     include_in_archive: list[str] | None = None,
 ) -> str:
-    """Packs the archive of a training as AllenNLP does, but completely or not at all."""
+    """
+    Packs the archive of a training as AllenNLP does. If that fails, no unfinished file is left.
+    """
     path = Path(archive_path or serialization_dir)
-    if path.is_dir():  # for a folder, AllenNLP writes the archive into it
+    if path.is_dir():  # AllenNLP writes the archive into the folder
         path = path / "model.tar.gz"
     with atomic_write(path) as temporary:
         ARCHIVE_MODEL(serialization_dir, weights, str(temporary), include_in_archive)
@@ -138,30 +150,29 @@ def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
     Passes its arguments to `elmo_plugin.archives.load_archive`, and raises the errors of that
     function as `ConfigurationError`.
     """
-    with as_configuration_error():
-        try:
-            return archives.load_archive(*args, **kwargs)
-        except BiLmError as error:
-            # The message may advise `--trust`, an option that AllenNLP's commands do not have.
-            message = str(error).replace(archives.TRUST, _TRUST)
-            raise BiLmError(message) from None
+    try:
+        return archives.load_archive(*args, **kwargs)
+    except BiLmError as error:
+        # The message may advise `--trust`, an option that AllenNLP's commands do not have.
+        message = str(error).replace(archives.TRUST, _ADVICE_ON_TRUST)
+        raise ConfigurationError(message) from None
 
 
 def get_predictor(args: argparse.Namespace) -> Predictor:
     """
     Makes the predictor of `allennlp predict`. Raises `ConfigurationError` if the output is one of
-    the inputs, or the predictor does not take `--predictor-args`.
+    the inputs, if `--predictor-args` is not JSON, or if the predictor does not take it.
     """
     _check_outputs([args.output_file], [args.input_file, args.archive_file, args.weights_file])
     try:
         return GET_PREDICTOR(args)
     except (TypeError, ValueError) as error:
-        if args.predictor_args.strip():
-            message = " ".join(str(error).split())
-            raise ConfigurationError(
-                f"--predictor-args {args.predictor_args}: {message}"
-            ) from error
-        raise
+        if not args.predictor_args.strip():
+            raise
+        message_in_one_line = " ".join(str(error).split())
+        raise ConfigurationError(
+            f"--predictor-args {args.predictor_args}: {message_in_one_line}"
+        ) from error
 
 
 @wraps(EVALUATE)
@@ -171,24 +182,26 @@ def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
     of the inputs, or the model does not return `--batch-weight-key`.
     """
     options = inspect.signature(EVALUATE).bind(*args, **kwargs).arguments
-    data = _data_of_evaluation(options["input_file"])
+    data = _data_of_evaluations(options["input_file"])
     inputs = [*_paths_in(data), options["archive_file"], options.get("weights_file")]
-    _check_outputs(_outputs_of_evaluation(options, data), inputs)
+    _check_outputs(_outputs_of_evaluations(options, data), inputs)
     try:
         return EVALUATE(*args, **kwargs)
     except KeyError as error:
         key = options.get("batch_weight_key")
-        if key and error.args == (key,):
-            raise ConfigurationError(
-                f"--batch-weight-key {key}: the model does not return it"
-            ) from error
-        raise
+        is_about_this_key = bool(key) and error.args == (key,)
+        if not is_about_this_key:
+            raise
+        raise ConfigurationError(
+            f"--batch-weight-key {key}: the model does not return it"
+        ) from error
 
 
-def _data_of_evaluation(input_file: str) -> list[Any]:
+def _data_of_evaluations(input_file: str) -> list[Any]:
     """
-    Returns the data of each evaluation that `allennlp evaluate` makes. AllenNLP reads its argument
-    as values of JSON, such as `{"ner": "dev.txt"}`, or else as paths, with commas between them.
+    Returns the data of each evaluation that `allennlp evaluate` makes. As AllenNLP does, this first
+    reads the argument as JSON, such as `{"ner": "dev.txt"}`. If it is not JSON, it is a list of
+    paths with commas between them.
     """
     try:
         data: list[Any] = json.loads(f"[{input_file}]")
@@ -198,31 +211,44 @@ def _data_of_evaluation(input_file: str) -> list[Any]:
 
 
 def _paths_in(data: list[Any]) -> Iterator[str]:
-    """Yields every text in a list, at any depth, because any of them may be a path."""
+    """Yields all texts in a list, at any depth, because each of them may be a path."""
     for _, value in archives.values_in(data):
         if isinstance(value, str):
             yield value
 
 
-def _outputs_of_evaluation(options: Mapping[str, Any], data: list[Any]) -> list[str]:
+def _outputs_of_evaluations(options: Mapping[str, Any], data: list[Any]) -> list[str]:
+    """Returns the files with metrics and predictions that `allennlp evaluate` writes."""
+    auto_names = options.get("auto_names")
+    metrics = _output_files(
+        options.get("metrics_output_file"),
+        data,
+        suffix=".outputs",
+        is_automatic=auto_names in ("METRICS", "ALL"),
+    )
+    predictions = _output_files(
+        options.get("predictions_output_file"),
+        data,
+        suffix=".preds",
+        is_automatic=auto_names in ("PREDS", "ALL"),
+    )
+    return metrics + predictions
+
+
+def _output_files(given: str | None, data: list[Any], suffix: str, is_automatic: bool) -> list[str]:
     """
-    Returns the files that `allennlp evaluate` writes. With `--auto-names`, AllenNLP does not write
-    the files that the options name, but one beside each file of the data.
+    Returns the files that AllenNLP writes for one option, such as `--output-file`. `given` is the
+    value of the option. With `is_automatic`, AllenNLP ignores that value, except that there has to
+    be one. It writes a file with the `suffix` beside each file of the data.
     """
-    outputs: list[str] = []
-    for option, kind, suffix in (
-        ("metrics_output_file", "METRICS", ".outputs"),
-        ("predictions_output_file", "PREDS", ".preds"),
-    ):
-        given = options.get(option)
-        if given is None:
-            continue
-        if options.get("auto_names") in (kind, "ALL"):
-            for file in _paths_in(data):
-                path = Path(file)
-                outputs.append(str(path.parent / f"{path.stem}{suffix}"))
-        else:
-            outputs += given.split(",")
+    if given is None:
+        return []
+    if not is_automatic:
+        return given.split(",")
+    outputs = []
+    for file in _paths_in(data):
+        path = Path(file)
+        outputs.append(str(path.parent / f"{path.stem}{suffix}"))
     return outputs
 
 
@@ -230,10 +256,11 @@ def from_archive(
     cls: Any, archive: Any, predictor_name: str | None = None, *args: Any, **kwargs: Any
 ) -> Any:
     """
-    Makes a predictor: the class method `Predictor.from_archive`. Raises `ConfigurationError` if the
-    caller names none, and the one that the archive names reads files or loads other models.
+    Takes the place of the class method `Predictor.from_archive`. Without a `predictor_name`, the
+    archive names the predictor. Raises `ConfigurationError` if that predictor reads files or loads
+    other models.
     """
-    # A predictor that the caller names is not the archive's choice, so it is trusted.
+    # The archive did not choose a predictor that the caller names, so it is trusted.
     is_named_by_caller = predictor_name is not None
     with (
         as_configuration_error(),
@@ -244,38 +271,43 @@ def from_archive(
 
 def excepthook(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
     """
-    Prints the error that ends a program: as one sentence if the user made a mistake or stopped the
-    program, not at all if nobody reads its output, and else as Python does.
+    Prints the error that ends a program. A mistake of the user, a full disk, a lack of memory or a
+    signal is printed without a traceback. Nothing is printed if nobody reads the output any more.
+    All other errors are printed as Python does it.
     """
-    if _is_mistake(error) and not os.environ.get("ALLENNLP_DEBUG"):
+    wants_tracebacks = bool(os.environ.get("ALLENNLP_DEBUG"))  # AllenNLP's variable for debugging
+    if _is_mistake(error) and not wants_tracebacks:
         # Several lines, because Jsonnet's message has one for each call that led to the mistake.
         show_lines(f"{kind.__name__}: {str(error).strip()}", file=sys.stderr)
         return
+    if isinstance(error, BrokenPipeError):
+        return  # `allennlp predict … | head` raises it, and no reader is left for a message
     interruption = _interruption(error)
     if interruption:
-        show(f"{interruption}; {_RESUME}", file=sys.stderr)
-    elif not isinstance(error, BrokenPipeError):  # raised by `allennlp predict … | head`
+        show(f"{interruption}; {_ADVICE_TO_RECOVER}", file=sys.stderr)
+    else:
         EXCEPTHOOK(kind, error, traceback)
 
 
 def _is_mistake(error: BaseException) -> bool:
-    """Returns whether an error is a mistake of the user's."""
+    """Returns whether an error is about a mistake of the user."""
     if isinstance(error, MISTAKES):
         return True
-    # Jsonnet raises these for a mistake, but other programs raise them as well.
-    is_jsonnets_kind = isinstance(error, RuntimeError | ValueError)
-    return is_jsonnets_kind and str(error).startswith(_JSONNET_MISTAKES)
+    # Jsonnet raises these two classes for a mistake. Much other code raises them for other reasons,
+    # so the message decides.
+    may_be_of_jsonnet = isinstance(error, RuntimeError | ValueError)
+    return may_be_of_jsonnet and str(error).startswith(_JSONNET_MISTAKES)
 
 
 def _interruption(error: BaseException) -> str:
     """
-    Names the cause if a program ended without a mistake in it: a full disk, a lack of memory or a
-    signal. Returns an empty string for any other error.
+    Says what interrupted a program from outside: a full disk, a lack of memory or a signal. Returns
+    an empty string for any other error.
     """
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         message = str(error.strerror)
         if "could not write" in message:
-            return message  # by this package's own code, with the file and the reason
+            return message  # this package's own code raised it, and names the file and the reason
         return f"could not write {error.filename or 'a file'}: {reason(error)}"
     if is_lack_of_memory(error):
         return TOO_LITTLE_MEMORY
@@ -286,8 +318,8 @@ def _interruption(error: BaseException) -> str:
 
 def _take_excepthook() -> None:
     """
-    Makes Python call our `excepthook` for errors that end the process. Ours calls the hook that was
-    there for the errors that it does not print itself.
+    Makes Python call our `excepthook` for errors that end the process. The hook that was there
+    before is kept in `EXCEPTHOOK`: ours calls it for the errors that it does not print itself.
     """
     global EXCEPTHOOK
     if sys.excepthook is not excepthook:
@@ -297,8 +329,8 @@ def _take_excepthook() -> None:
 
 def _check_outputs(outputs: Iterable[str | None], inputs: Iterable[Any]) -> None:
     """
-    Raises `ConfigurationError` if an output is one of the inputs. Options that were not given, as
-    `None` or an empty text, are left out.
+    Raises `ConfigurationError` if an output is one of the inputs. An option that was not given is
+    `None` or an empty text, and is left out.
     """
     given_outputs = [output for output in outputs if output]
     given_inputs = [argument for argument in inputs if argument]
@@ -313,5 +345,6 @@ evaluate.evaluate_from_archive = evaluate_from_archive
 Predictor.from_archive = classmethod(from_archive)  # type: ignore[assignment]
 shims.never_install_spacy_models()
 _take_excepthook()
-for module in (archival, models, predictor, predict, evaluate):  # each has imported the function
+# Each of these modules has imported `load_archive` under its own name.
+for module in (archival, models, predictor, predict, evaluate):
     module.load_archive = load_archive  # type: ignore[attr-defined]

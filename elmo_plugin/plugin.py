@@ -1,4 +1,5 @@
-"""Registers all classes and commands of this package with AllenNLP: the line for
+"""
+Registers all classes and commands of this package with AllenNLP. Projects list this module in
 `.allennlp_plugins`.
 """
 
@@ -24,7 +25,7 @@ from elmo_plugin.common.streams import ending_if_unread, escape_unencodable_char
 
 class _Subparser(argparse.ArgumentParser):
     """
-    The parser that `allennlp` calls with the arguments of a command. It parses them as `elmo` does.
+    The parser of a command `allennlp elmo-NAME`. It parses the arguments as `elmo NAME` does.
     """
 
     def __init__(self, parser: CommandParser) -> None:
@@ -35,32 +36,34 @@ class _Subparser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        unknown: list[str] = []  # because `parse_arguments` refuses what it does not know
+        unknown: list[str] = []  # always empty, because `parse_arguments` refuses unknown arguments
         return parse_arguments(self._parser, args or []), unknown
 
 
 def _register(command: Command) -> None:
-    """Registers `allennlp elmo-NAME`."""
+    """Registers a command of `elmo` as `allennlp elmo-NAME`."""
 
     @Subcommand.register(f"elmo-{command.name}")
     class ElmoSubcommand(Subcommand):
         @overrides
         def add_subparser(self, parser: argparse._SubParsersAction) -> argparse.ArgumentParser:
-            ours = make_parser(command, program=f"allennlp {self.name}")
-            ours.set_defaults(func=partial(_run, command))
-            # `add_parser` lists the command in `allennlp --help`, but makes a parser of its own:
-            # argparse has no public way to use a parser that exists already.
-            parser.add_parser(self.name, help=command.summary)
-            parser._name_parser_map[self.name] = _Subparser(ours)
+            # AllenNLP calls it `parser`, but it is the collection of all parsers of commands.
+            parsers_of_commands = parser
+            parser_of_elmo = make_parser(command, program=f"allennlp {self.name}")
+            parser_of_elmo.set_defaults(func=partial(_run, command))
+            # `add_parser` lists the command in `allennlp --help`, but it also makes a parser. That
+            # parser is replaced below: argparse offers no public way to add an existing one.
+            parsers_of_commands.add_parser(self.name, help=command.summary)
+            parsers_of_commands._name_parser_map[self.name] = _Subparser(parser_of_elmo)
             escape_unencodable_characters()  # here, because --help prints before `_run`
-            return ours
+            return parser_of_elmo
 
 
 @ending_if_unread()
 def _run(command: Command, args: argparse.Namespace) -> None:
     """
-    Runs a command. Raises `ConfigurationError`, in one line, for a mistake of the user's and for a
-    file that cannot be read or written.
+    Runs a command. Raises `ConfigurationError` with a message of one line if the user made a
+    mistake, or if a file cannot be read or written.
     """
     try:
         command.check(args)
@@ -73,6 +76,7 @@ def _run(command: Command, args: argparse.Namespace) -> None:
 
 for command in COMMANDS.values():
     _register(command)
-# Configurations that name no type get these, so that a killed training loses nothing.
+# If a configuration names no type of trainer or checkpointer, it gets these two: with them, a
+# killed training can go on from its last checkpoint.
 Trainer.default_implementation = "resumable"
 Checkpointer.default_implementation = "atomic"

@@ -1,7 +1,10 @@
 """
-Shortens the output of AllenNLP's commands when it is imported, as a line of `.allennlp_plugins`.
-Training prints one line for each epoch and the best scores last; the whole log is in the training's
-`out.log`. Progress bars are shown only on a terminal, and disappear when they end.
+Shortens the output of AllenNLP's commands. Projects list this module in `.allennlp_plugins`, and
+importing it is enough.
+
+A training prints one line for each epoch, and the best scores at the end. The whole log is in the
+file `out.log` of the training. Progress bars are shown only on a terminal, and disappear when they
+end.
 
 `docs/hardening.md` lists all replacements.
 """
@@ -26,10 +29,12 @@ from elmo_plugin.common.logs import VisibleFormatter, get_logger
 PREPARE_LOGGING = common_logging.prepare_global_logging
 BAR = Tqdm.tqdm
 EVALUATE = evaluate.evaluate_from_archive
-# How AllenNLP's message with the final figures begins; JSON follows.
+# AllenNLP's message with the final figures begins with this; the rest is JSON.
 _METRICS = "Metrics: "
-# How AllenNLP's warning begins that progress bars leave out metrics whose names begin with "_".
-_WARNING_OF_BARS = "Metrics with names beginning"
+# AllenNLP's warning that progress bars leave out metrics with names such as "_loss" begins so.
+_WARNING_ABOUT_PROGRESS_BARS = "Metrics with names beginning"
+# AllenNLP's name for the part of the loss that regularization adds.
+_REGULARIZATION_LOSS = "reg_loss"
 
 logger = get_logger(__name__)
 
@@ -48,65 +53,70 @@ class EpochLines(ConsoleLoggerCallback):
         if not is_primary:
             return  # only the first process of a distributed training logs
         line = f"training loss {metrics['training_loss']:.3f}"
-        validation = figures(metrics, "validation_")
-        if metrics["best_epoch"] == epoch:
-            validation += " (best so far)"
+        validation = format_numbers(metrics, "validation_")
         if validation:
             line += f", {validation}"
+        if metrics["best_epoch"] == epoch:
+            line += " (best so far)"
         logger.info("epoch %d of %d: %s", epoch + 1, trainer._num_epochs, line)
 
 
 class ConsoleFormatter(VisibleFormatter):
     """
-    Formats a record as its message alone, and the final figures of a training or an evaluation as
-    one line.
+    Formats a record as its message only, without its time and level. The final figures of a
+    training or an evaluation become one line.
     """
 
     @overrides
     def format(self, record: logging.LogRecord) -> str:
-        if not is_final(record):
+        if not has_final_figures(record):
             return super().format(record)
-        return summary(json.loads(record.getMessage().removeprefix(_METRICS)))
+        metrics = json.loads(record.getMessage().removeprefix(_METRICS))
+        return summarize(metrics)
 
 
-def is_final(record: logging.LogRecord) -> bool:
+def has_final_figures(record: logging.LogRecord) -> bool:
     """Returns whether a record is AllenNLP's message with the final figures."""
     return record.name == "allennlp.common.util" and record.getMessage().startswith(_METRICS)
 
 
 def is_shown(record: logging.LogRecord) -> bool:
     """
-    Returns whether the console shows a record: warnings, reports of this package, final figures.
+    Returns whether the console shows a record. It shows warnings, the messages of this package and
+    the final figures.
     """
-    # Nobody has to act on the warning about progress bars.
-    is_of_bars = record.getMessage().startswith(_WARNING_OF_BARS)
-    is_warning = record.levelno >= logging.WARNING and not is_of_bars
-    return is_warning or record.name.startswith("elmo_plugin.") or is_final(record)
+    if record.name.startswith("elmo_plugin.") or has_final_figures(record):
+        return True
+    # The warning about progress bars is not shown, because nobody has to act on it.
+    is_about_progress_bars = record.getMessage().startswith(_WARNING_ABOUT_PROGRESS_BARS)
+    return record.levelno >= logging.WARNING and not is_about_progress_bars
 
 
-def summary(metrics: Mapping[str, Any]) -> str:
+def summarize(metrics: Mapping[str, Any]) -> str:
     """Returns the final figures of a training, or of an evaluation, in one line."""
-    validation = figures(metrics, "best_validation_")
+    validation = format_numbers(metrics, "best_validation_")
     if not validation:  # an evaluation, or a training without validation
-        return figures(metrics)
+        return format_numbers(metrics)
     line = f"best epoch {metrics['best_epoch'] + 1}: {validation}"
-    test = figures(metrics, "test_")
+    test = format_numbers(metrics, "test_")
     if test:
         line += f"; test: {test}"
     return line
 
 
-def figures(metrics: Mapping[str, Any], prefix: str = "") -> str:
+def format_numbers(metrics: Mapping[str, Any], prefix: str = "") -> str:
     """
-    Returns the numbers whose names begin with `prefix`, under their names without it. Like
-    AllenNLP's progress bars, it leaves out names that begin with `_`; and `reg_loss`, which is a
-    part of the loss.
+    Returns a text such as "accuracy 0.912, loss 0.301", with the metrics whose names begin with
+    `prefix`. The prefix is cut off. Names that begin with `_` are left out, as in AllenNLP's
+    progress bars, and so is the loss of the regularization: the loss includes it.
     """
     shown = []
     for key, value in metrics.items():
+        if not key.startswith(prefix) or not isinstance(value, int | float):
+            continue
         name = key.removeprefix(prefix)
-        is_figure = key.startswith(prefix) and isinstance(value, int | float)
-        if is_figure and not name.startswith("_") and name != "reg_loss":
+        is_left_out = name.startswith("_") or name == _REGULARIZATION_LOSS
+        if not is_left_out:
             shown.append(f"{name} {value:.3f}")
     return ", ".join(shown)
 
@@ -117,13 +127,14 @@ def quieten_console() -> None:
     and only their messages.
     """
     for handler in logging.getLogger().handlers:
-        if getattr(handler, "stream", None) in (sys.stdout, sys.stderr):
+        writes_to_console = getattr(handler, "stream", None) in (sys.stdout, sys.stderr)
+        if writes_to_console:
             handler.addFilter(is_shown)
             handler.setFormatter(ConsoleFormatter())
 
 
 def prepare_quiet_logging(*args: Any, **kwargs: Any) -> None:
-    """Prepares the logging of a training: its file gets everything, and the console less."""
+    """Prepares the logging of a training. The log file gets everything, and the console less."""
     PREPARE_LOGGING(*args, **kwargs)
     quieten_console()
 
@@ -137,13 +148,12 @@ def disappearing_bar(*args: Any, **kwargs: Any) -> Any:
 
 @wraps(EVALUATE)
 def evaluate_from_archive(*args: Any, **kwargs: Any) -> Any:
-    """
-    Evaluates a model, and logs the figures; AllenNLP does so only if it writes them to a file.
-    """
+    """Evaluates a model, and always logs the figures."""
     metrics = EVALUATE(*args, **kwargs)
     options = inspect.signature(EVALUATE).bind(*args, **kwargs).arguments
-    if not options.get("metrics_output_file"):
-        logger.info(figures(metrics))
+    is_logged_by_allennlp = bool(options.get("metrics_output_file"))
+    if not is_logged_by_allennlp:
+        logger.info(format_numbers(metrics))
     return metrics
 
 

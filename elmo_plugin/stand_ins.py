@@ -1,16 +1,16 @@
 """
 Lets AllenNLP start without packages that it imports at its start, and that few people use.
 
-A stand-in is a module in which every name is a class. It can be imported, subclassed and asked for
-in `isinstance`. There are two kinds of packages:
+A stand-in is a module in place of such a package. Each name in it is a class, so that AllenNLP can
+import the name, derive classes from it and use it in `isinstance`. There are two kinds of packages:
 
-- Those of `PACKAGES` need not be installed. Whoever uses a name gets one sentence that says what to
-  install. If the package is installed, it is imported as ever.
-- Those of `LATE` are installed, and take a fifth of the start. A name is taken from the package the
-  first time that somebody calls it or asks for one of its attributes.
+- The packages in `PACKAGES` need not be installed. Using a name of a missing one raises an error
+  that says what to install. If the package is installed, it is imported as always.
+- The packages in `LATE` are installed, but importing them takes a fifth of AllenNLP's start. So
+  they are imported late: when one of their names is called, or asked for an attribute.
 
-Only AllenNLP's own modules get stand-ins: for all others a missing package stays missing, and an
-installed one is imported as ever.
+Only AllenNLP's own modules get stand-ins. For all other code, a missing package stays missing, and
+an installed one is imported as always.
 """
 
 import sys
@@ -19,8 +19,8 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from types import FrameType, ModuleType
 
-# Type checkers take this name as true. Importing `typing` for it would double the time that Python
-# takes to start.
+# Type checkers take this name to be true. Importing it from `typing` would double the time that
+# Python takes to start.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -33,13 +33,13 @@ class Package:
     # Parameters
 
     name : `str`
-        As it is imported.
+        The name by which it is imported.
     imported_by : `str`
         The module of AllenNLP that imports it first.
     needed_for : `str`
         What does not work without it.
     install : `str`
-        What pip installs for it.
+        What `pip install` has to be given.
     """
 
     def __init__(self, name: str, imported_by: str, needed_for: str, install: str) -> None:
@@ -88,9 +88,13 @@ _LATE = {package.name: package for package in LATE}
 
 
 class _Name(type):
-    """The type of all names in a stand-in. They are classes, each in place of a real object."""
+    """
+    The type of all names in a stand-in. Each name is a class that stands for an object of the real
+    package.
+    """
 
-    # Classes of AllenNLP that are derived from a name inherit these.
+    # The package and module of the object, and its name there. `StandIn.__getattr__` sets them. If
+    # AllenNLP derives a class from a name, the class inherits them.
     _package: Package
     _module: str
     _attribute: str
@@ -99,16 +103,16 @@ class _Name(type):
         return cls._import()(*args, **kwargs)
 
     def __getattr__(cls, name: str) -> object:
-        # Python itself asks classes for some names with underscores, and can do without.
+        # Python itself asks classes for names such as `__wrapped__`, and does not need them.
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(cls._import(), name)
 
     def __instancecheck__(cls, instance: object) -> bool:
         package = sys.modules.get(cls._package.name)
-        # Nothing can be an instance of a class whose package nobody has imported.
-        if package is None or isinstance(package, StandIn):
-            return False
+        is_imported = package is not None and not isinstance(package, StandIn)
+        if not is_imported:
+            return False  # nobody can have made an instance of a class in it
         return isinstance(instance, cls._import())
 
     def _import(cls) -> "Any":
@@ -116,7 +120,7 @@ class _Name(type):
         Imports the package, and returns the object for which this name stands. Raises AllenNLP's
         `ConfigurationError` if the package is not installed, or does not have the name.
         """
-        _forget([cls._package])  # or the import below would find the stand-in
+        _remove_stand_ins([cls._package])  # otherwise `import_module` would find the stand-in
         try:
             return getattr(import_module(cls._module), cls._attribute)
         except ModuleNotFoundError as error:
@@ -129,8 +133,9 @@ class _Name(type):
 
 
 def _cannot_be_used(package: Package, problem: str) -> Exception:
-    """Returns the error for the use of a package that has a stand-in, and says what to install."""
-    from allennlp.common.checks import ConfigurationError  # here, as AllenNLP imports this first
+    """Returns the error that says why a package cannot be used, and what to install."""
+    # Imported here, because this module has to be ready before AllenNLP is imported.
+    from allennlp.common.checks import ConfigurationError
 
     return ConfigurationError(
         f"{package.name} {problem}, and AllenNLP needs it for {package.needed_for}: "
@@ -146,22 +151,22 @@ class StandIn(ModuleType):
         self._package = package
 
     def __getattr__(self, name: str) -> type:
-        # Python asks modules for names such as `__path__`, and can do without.
+        # Python itself asks modules for names such as `__path__`, and does not need them.
         if name.startswith("__"):
             raise AttributeError(name)
-        content = {
+        attributes_of_class = {
             "_package": self._package,
             "_module": self.__name__,
             "_attribute": name,
             "__module__": self.__name__,
         }
-        stand_in = _Name(name, (), content)
-        setattr(self, name, stand_in)  # the same class each time
+        stand_in = _Name(name, (), attributes_of_class)
+        setattr(self, name, stand_in)  # so that the name stands for the same class each time
         return stand_in
 
 
 class _Loader:
-    """Makes stand-ins of packages and of their modules. `packages` has the packages by name."""
+    """Makes stand-ins for `packages` and for their modules. The keys are the packages' names."""
 
     def __init__(self, packages: dict[str, Package]) -> None:
         self.packages = packages
@@ -172,13 +177,13 @@ class _Loader:
         return StandIn(spec.name, self.packages[package_name])
 
     def exec_module(self, module: ModuleType) -> None:
-        """Runs nothing: a stand-in contains no code."""
+        """Does nothing, because a stand-in contains no code."""
 
 
 class _MissingFinder(_Loader):
     """
-    Finds stand-ins of missing packages. Python asks the finders in `sys.meta_path` one after the
-    other, and this is the last: it is asked only for what nobody else has found.
+    Finds stand-ins for missing packages. Python asks the finders in `sys.meta_path` one after the
+    other. This one is behind Python's own finders, so it is asked only for what they do not find.
     """
 
     def find_spec(
@@ -186,58 +191,64 @@ class _MissingFinder(_Loader):
     ) -> ModuleSpec | None:
         """
         Returns the spec of a stand-in if a module of AllenNLP imports `name`, and `name` is a
-        missing package or one of its modules, else `None`.
+        missing package or one of its modules. Returns `None` otherwise.
         """
         package_name, _, submodule = name.partition(".")
         if package_name not in self.packages:
             return None
-        # A module that an installed package does not have stays missing.
         if submodule and not isinstance(sys.modules.get(package_name), StandIn):
-            return None
+            return None  # the package is installed, but does not have this module
         importer = _importer(sys._getframe())
         if importer is None or not _is_of_allennlp(importer):
             return None
-        # As a package, because AllenNLP may import its modules.
+        # Even a module is called a package here, because AllenNLP may import modules in it.
         return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
 
 
 class _LateFinder(_Loader):
-    """Finds stand-ins of packages that are imported late. This is the first finder."""
+    """
+    Finds stand-ins for the packages in `LATE`. This is the first finder in `sys.meta_path`, because
+    Python's own finders would find these packages.
+    """
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """
-        Returns the spec of a stand-in if a module of AllenNLP imports an installed package of the
-        table at its start, else `None`. The stand-ins of other packages in the table are removed if
-        AllenNLP imports anything.
+        Returns the spec of a stand-in if a module of AllenNLP imports an installed package of
+        `LATE` while the module itself is being imported. Returns `None` otherwise.
+
+        Also removes the earlier stand-ins from `sys.modules` if AllenNLP imports something else.
         """
         importer = _importer(sys._getframe())
         if importer is None or not _is_of_allennlp(importer):
             return None
         package_name = name.partition(".")[0]
-        # If AllenNLP imports something else now, it is done with its earlier stand-ins. Without
-        # them, other libraries import the installed packages.
-        _forget([package for package in LATE if package.name != package_name])
-        # What AllenNLP imports in a function, it uses at once.
-        if name not in self.packages or importer.f_code.co_name != "<module>":
+        # AllenNLP's earlier imports are finished now, so it keeps their stand-ins. They are removed
+        # from `sys.modules`, so that other libraries import the installed packages.
+        _remove_stand_ins([package for package in LATE if package.name != package_name])
+        if name not in self.packages:
             return None
+        is_in_function = importer.f_code.co_name != "<module>"
+        if is_in_function:
+            return None  # AllenNLP uses the package at once
         installed = PathFinder.find_spec(name)
         if installed is None:
             return None
         spec = ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
-        # Its submodules are the real ones: AllenNLP starts with small ones, such as locks.
+        # Submodules are imported as always, because AllenNLP uses some small ones at its start,
+        # such as locks.
         spec.submodule_search_locations = installed.submodule_search_locations
         return spec
 
 
 def _importer(frame: FrameType) -> FrameType | None:
     """
-    Returns the frame of the code that imports something: the next caller of the finder in `frame`
-    outside of importlib. Returns `None` if there is none.
+    Returns the frame of the code that imports something, given the `frame` of a finder that Python
+    has called for it. Returns `None` if all callers of the finder belong to importlib.
     """
     importer: FrameType | None = frame.f_back
-    # Between an import statement and a finder there are only frames of Python's own importlib.
+    # All frames between the import statement and the finder belong to Python's importlib.
     while importer is not None and _module_of(importer).startswith("importlib"):
         importer = importer.f_back
     return importer
@@ -255,7 +266,7 @@ def _module_of(frame: FrameType) -> str:
 
 
 def install() -> None:
-    """Makes Python find the stand-ins. Calling this twice is harmless."""
+    """Adds the two finders to `sys.meta_path`, unless they are there already."""
     for finder in sys.meta_path:
         if isinstance(finder, _Loader):
             return
@@ -265,23 +276,23 @@ def install() -> None:
 
 def hide() -> None:
     """
-    Removes the stand-ins from `sys.modules`, so that whoever tries to import a package afterwards
-    gets the package, or learns that it is missing. AllenNLP's modules keep theirs.
+    Removes all stand-ins from `sys.modules`. Code that imports one of the packages afterwards gets
+    the real package, or an error if it is missing. AllenNLP's modules keep their stand-ins.
     """
-    _forget([*PACKAGES, *LATE])
+    _remove_stand_ins([*PACKAGES, *LATE])
 
 
-def _forget(packages: Sequence[Package]) -> None:
+def _remove_stand_ins(packages: Sequence[Package]) -> None:
     """
-    Removes from `sys.modules` the packages that have a stand-in there, each with all its
-    submodules.
+    Removes the stand-ins for these packages from `sys.modules`, each with all modules of its
+    package. Packages without a stand-in stay.
     """
-    names = set()
+    names_of_stand_ins = set()
     for package in packages:
         if isinstance(sys.modules.get(package.name), StandIn):
-            names.add(package.name)
-    if not names:
+            names_of_stand_ins.add(package.name)
+    if not names_of_stand_ins:
         return
     for name in list(sys.modules):
-        if name.partition(".")[0] in names:
+        if name.partition(".")[0] in names_of_stand_ins:
             del sys.modules[name]

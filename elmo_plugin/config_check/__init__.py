@@ -6,7 +6,7 @@ from elsewhere.
 """
 
 from elmo_plugin.config_check.archive_judge import archive_may_make, refused, refused_predictor
-from elmo_plugin.config_check.classes import PASSED, VARIABLE, options_of
+from elmo_plugin.config_check.classes import PASSED_BY_ALLENNLP, VARIABLE, options_of
 from elmo_plugin.config_check.dry_run_judge import refused_in_dry_run
 from elmo_plugin.config_check.training_judge import (
     NO_SPACY_MODEL,

@@ -16,7 +16,7 @@ from allennlp.predictors import Predictor
 from overrides import overrides
 
 from elmo_plugin.config_check.classes import (
-    PASSED,
+    PASSED_BY_ALLENNLP,
     Constructor,
     explain_unknown,
     explain_unregistered,
@@ -171,7 +171,7 @@ class ArchiveJudge(Judge[Refusal]):
 
     def may_be_given(self, name: str) -> bool:
         """Returns whether a configuration may have an argument that AllenNLP may also pass."""
-        return name not in PASSED
+        return name not in PASSED_BY_ALLENNLP
 
     def judge_file(self, value: Value, keys: Keys) -> Iterator[Refusal]:
         """Judges an argument that names a file."""

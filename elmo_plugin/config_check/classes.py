@@ -14,10 +14,11 @@ from allennlp.common.from_params import infer_constructor_params, infer_method_p
 
 from elmo_plugin.common.errors import did_you_mean
 
-# An external variable, as `elmo port` marks it: whether it is text or a number, then its name.
+# The mark that `elmo port` writes for an external variable. Its first character says whether the
+# variable is text or a number.
 VARIABLE = re.compile("(?P<kind>[\ue000\ue001])(?P<name>[^\ue002]*)\ue002")
-# Arguments that AllenNLP passes to constructors, so a configuration does not have them.
-PASSED = {
+# Arguments that AllenNLP passes to constructors. So they need not be in a configuration.
+PASSED_BY_ALLENNLP = {
     "vocab",
     "serialization_dir",
     "local_rank",
@@ -31,7 +32,7 @@ PASSED = {
     "instances",
     "trainer",
 }
-_SIMILAR = 0.85  # how close a registered name must be to be suggested
+_SIMILAR = 0.85  # how similar a registered name must be to be suggested, from 0 to 1
 _ALLENNLP_MODELS = (
     "allennlp-models: pip install --no-deps allennlp-models==2.10.1; pip install conllu==4.4.2 "
     "word2number py-rouge==1.1 ftfy datasets 'huggingface-hub<1'"
@@ -40,13 +41,13 @@ _DEFAULT_FROM_PARAMS = FromParams.from_params.__func__  # type: ignore[attr-defi
 
 
 def _read_gone_types() -> dict[str, str]:
-    """Returns the types that AllenNLP 2 no longer has, each with what to use in its place."""
+    """Returns the types that AllenNLP 2 no longer has, each with advice on its replacement."""
     content = Path(__file__).with_name("gone_types.json").read_text(encoding="utf-8")
-    instead_of = {}
-    for instead, names in json.loads(content).items():
-        for name in names:
-            instead_of[name] = instead
-    return instead_of
+    advice_of_types = {}
+    for advice, types in json.loads(content).items():
+        for name in types:
+            advice_of_types[name] = advice
+    return advice_of_types
 
 
 GONE_TYPES = _read_gone_types()
@@ -59,7 +60,10 @@ class Constructor(NamedTuple):
     method: str | None = None  # the name of a class method, unless it is `__init__`
 
     def options(self) -> dict[str, Parameter]:
-        """Returns the parameters of the constructor, those that it passes on included."""
+        """
+        Returns the parameters of the constructor. If it passes `**kwargs` on to the constructor of
+        a base class, the parameters of that constructor are included.
+        """
         if self.method is None:
             options = infer_constructor_params(self.cls)
         else:
@@ -68,15 +72,15 @@ class Constructor(NamedTuple):
 
     def class_of_init(self) -> Any:
         """
-        Returns the registered class whose `__init__` the class has, or else the class itself. If a
-        class of the user's inherits the `__init__` of a reviewed class, its arguments have the same
-        meaning as there.
+        Returns the class that decides on the meaning of the arguments. It is the class or base
+        class that defines `__init__`, if that class is registered, and otherwise the class itself.
+        For example, if a user's class inherits the `__init__` of a reviewed class, its arguments
+        mean the same as the arguments of the reviewed class.
         """
-        for base in self.cls.__mro__:  # first the class itself
-            if "__init__" in vars(base):  # the one that Python calls
-                if _is_registered(base):
-                    return base
-                return self.cls
+        # Python calls the first `__init__` that it finds; the last base class, `object`, has one.
+        defining_class = next(base for base in self.cls.__mro__ if "__init__" in vars(base))
+        if _is_registered(defining_class):
+            return defining_class
         return self.cls
 
 
@@ -91,23 +95,26 @@ def _is_registered(cls: Any) -> bool:
 
 def find_constructor(base: Any, kind: str | None) -> Constructor | None:
     """
-    Returns the constructor of the class that AllenNLP would make for a `base` and a type.
+    Returns the constructor that AllenNLP would call to make an object of class `base`, if the
+    configuration says the type `kind`. Returns `None` if the type is unknown.
 
-    Without a type, the default type of `base` counts. Without that, and if no types are registered
-    for `base`, it is `base` itself. A type may also be a class by its full name; but nothing is
-    imported here, so returns `None` if its module is not imported yet, and for unknown types.
+    If the configuration says no type, AllenNLP takes the default type of `base`. Without a default,
+    or if no types are registered for `base`, AllenNLP constructs `base` itself. A type may also be
+    the full name of a class. Nothing is imported here, so such a class is only found if its module
+    is imported already.
     """
-    registered = Registrable._registry.get(base)
-    kind = kind or getattr(base, "default_implementation", None)
-    if registered is None or kind is None:
+    types = Registrable._registry.get(base)
+    if not kind:
+        kind = getattr(base, "default_implementation", None)
+    if types is None or kind is None:
         return Constructor(base)
-    if kind in registered:
-        cls, method = registered[kind]
+    if kind in types:
+        cls, method = types[kind]
         return Constructor(cls, method)
-    module, _, name = kind.rpartition(".")
-    if module not in sys.modules:
+    module_name, _, class_name = kind.rpartition(".")
+    if module_name not in sys.modules:
         return None
-    found = getattr(sys.modules[module], name, None)
+    found = getattr(sys.modules[module_name], class_name, None)
     if not inspect.isclass(found):
         return None
     return Constructor(found)
@@ -123,17 +130,17 @@ def options_of(base: Any, kind: str | None) -> dict[str, Parameter]:
 
 def has_default_from_params(cls: Any) -> bool:
     """
-    Returns whether a class has AllenNLP's own `from_params`, so that its arguments are made by
-    their annotations.
+    Returns whether a class has AllenNLP's own `from_params`. That function makes each argument of
+    the constructor according to its annotation.
     """
     from_params = getattr(cls, "from_params", None)
     return getattr(from_params, "__func__", None) is _DEFAULT_FROM_PARAMS
 
 
-def reads_its_parameters(cls: Any) -> bool:
+def may_read_other_keys(cls: Any) -> bool:
     """
-    Returns whether a class has a `from_params` that may read other keys of a configuration than the
-    constructor has arguments. Ours never do.
+    Returns whether a class may read keys that are not arguments of its constructor. A class with
+    its own `from_params` may do so, but the classes of this package do not.
     """
     if not hasattr(cls, "from_params") or has_default_from_params(cls):
         return False
@@ -148,13 +155,15 @@ def explain_unregistered(kind: str, base: Any) -> str:
     if nearest:
         return f"{kind!r} is not registered{nearest}"
     reason = explain_unknown(kind)
-    if "." not in kind and find_spec("allennlp_models") is None:
+    is_full_name_of_class = "." in kind
+    if not is_full_name_of_class and find_spec("allennlp_models") is None:
+        # The type may be one of the many that allennlp_models registers.
         reason += f", or install {_ALLENNLP_MODELS}"
     return reason
 
 
 def explain_unknown(kind: object) -> str:
-    """Says why a type cannot be used that no registered name resembles."""
+    """Says why a type that is not registered cannot be used."""
     if isinstance(kind, str) and "." in kind:
         return f"{kind} would be imported"
     return f"{kind!r} is not registered: list its package in .allennlp_plugins"

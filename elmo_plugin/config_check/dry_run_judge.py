@@ -1,6 +1,7 @@
 """
-The judge of a configuration from elsewhere, for a dry run: its objects may read files of this
-machine that it names, but run no other code, fetch nothing and write nothing.
+The judge of a configuration from elsewhere, for a dry run. The objects that the configuration makes
+may read the files of this machine that it names. They may not run other code, fetch anything or
+write anything.
 """
 
 import os
@@ -29,9 +30,9 @@ from elmo_plugin.config_check.archive_judge import (
 from elmo_plugin.config_check.classes import Constructor
 from elmo_plugin.config_check.walk import Keys, Value
 
-_OF_TRAININGS = read_allowed("dry_run_types.json")
-# Arguments for files, or models of this package, that classes read as data.
-_READ = {
+_ALLOWED_IN_TRAININGS = read_allowed("dry_run_types.json")
+# Arguments that name a file to read as data, or a model of this package.
+_ARGUMENTS_TO_READ = {
     "bilm",
     "file",
     "initial",
@@ -42,20 +43,23 @@ _READ = {
     "vectors",
     "weight_file",
 }
-# The argument of vocabularies that names the folder with their files.
-_FOLDER = "directory"
-# Constructors of vocabularies that fetch a model; the others read data.
-_FETCHED = {"from_pretrained_transformer", "from_pretrained_transformer_and_instances"}
+# The argument that names the folder with the files of a vocabulary.
+_VOCABULARY_FOLDER = "directory"
+# Constructors of vocabularies that download a model; the others read data.
+_DOWNLOADING_VOCABULARIES = {
+    "from_pretrained_transformer",
+    "from_pretrained_transformer_and_instances",
+}
 # AllenNLP passes these paths to constructors, so a configuration does not have them.
 _PATHS_THAT_ARE_PASSED = {"serialization_dir", "data_path"}
 # Arguments that say where files are written.
-_WRITTEN = {"cache_directory", "path"}
-# Their values are paths, or lists and objects of paths.
-_DATA = ("train_data_path", "validation_data_path", "test_data_path")
+_ARGUMENTS_TO_WRITE = {"cache_directory", "path"}
+# Keys of a training's data: each value is a path, or a list or an object of paths.
+_KEYS_OF_DATA = ("train_data_path", "validation_data_path", "test_data_path")
 
 
 def refused_in_dry_run(config: Mapping[str, Any]) -> Iterator[Refusal]:
-    """Yields the values that a configuration may not have, if a dry run should be safe."""
+    """Yields the values of a configuration that would make a dry run of it unsafe."""
     from allennlp.commands.train import TrainModel
 
     kind = config.get("type", TrainModel.default_implementation)
@@ -66,14 +70,17 @@ def refused_in_dry_run(config: Mapping[str, Any]) -> Iterator[Refusal]:
     options = Constructor(cls, method).options()
     judge = _DryRunJudge(folder=Path(), subject="the configuration")
     for key, value in config.items():
-        if key in _DATA:
+        if key in _KEYS_OF_DATA:
             yield from _judge_data(value, keys=(key,))
-        elif key in options:  # a dry run makes nothing of other keys
+        elif key in options:  # a dry run ignores all other keys
             yield from judge.judge(options[key].annotation, value, keys=(key,))
 
 
 def _judge_data(value: Value, keys: Keys) -> Iterator[Refusal]:
-    """Refuses the data of a training if they are not files of this machine."""
+    """
+    Refuses the data of a training if they are at an address, or in a device or a pipe. A missing
+    file is allowed, because the dataset reader reports it.
+    """
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from _judge_data(item, (*keys, key))
@@ -90,14 +97,15 @@ class _DryRunJudge(ArchiveJudge):
 
     @overrides
     def may_make(self, cls: Any) -> bool:
-        return archive_may_make(cls) or is_listed(cls, _OF_TRAININGS)
+        return archive_may_make(cls) or is_listed(cls, _ALLOWED_IN_TRAININGS)
 
     @overrides
     def judge_object(self, cls: Any, value: Value, keys: Keys) -> Iterator[Refusal]:
-        is_fetched = isinstance(value, Mapping) and is_name(value.get("type"), _FETCHED)
-        if cls is Vocabulary and is_fetched:
-            yield Refusal((*keys, "type"), f"{value['type']} fetches a model")
-            return
+        if cls is Vocabulary and isinstance(value, Mapping):
+            constructor = value.get("type")
+            if is_name(constructor, _DOWNLOADING_VOCABULARIES):
+                yield Refusal((*keys, "type"), f"{constructor} fetches a model")
+                return
         yield from super().judge_object(cls, value, keys)
 
     @overrides
@@ -106,9 +114,10 @@ class _DryRunJudge(ArchiveJudge):
 
     @overrides
     def judge_file(self, value: Value, keys: Keys) -> Iterator[Refusal]:
-        if keys[-1] in _READ:
-            yield from _judge_read(value, keys)
-        elif keys[-1] == _FOLDER:
+        argument = keys[-1]
+        if argument in _ARGUMENTS_TO_READ:
+            yield from _judge_paths_to_read(value, keys)
+        elif argument == _VOCABULARY_FOLDER:
             yield from _judge_folder(value, keys)
         else:
             yield self.refusal_of_outsider(value, keys)
@@ -119,34 +128,34 @@ class _DryRunJudge(ArchiveJudge):
     ) -> Iterator[Refusal]:
         """
         Judges the files that a class reads or writes. If the configuration leaves an argument out,
-        the default is judged: it may be an address.
+        its default is judged, because a default may be an address.
         """
         if is_of_user(constructor.class_of_init()):
             return  # only its author knows the meaning of its arguments
         for key, option in constructor.options().items():
             given = value.get(key, option.default)
-            if key in _READ:
-                yield from _judge_read(given, (*keys, key))
-            elif key == _FOLDER and isinstance(given, str):
+            if key in _ARGUMENTS_TO_READ:
+                yield from _judge_paths_to_read(given, (*keys, key))
+            elif key == _VOCABULARY_FOLDER and isinstance(given, str):
                 yield from _judge_folder(given, (*keys, key))
-            elif key in _WRITTEN and isinstance(given, str):
+            elif key in _ARGUMENTS_TO_WRITE and isinstance(given, str):
                 yield Refusal((*keys, key), f"{name} writes files there")
 
 
-def _judge_read(value: Value, keys: Keys) -> Iterator[Refusal]:
+def _judge_paths_to_read(value: Value, keys: Keys) -> Iterator[Refusal]:
     """Refuses a text that names neither a model of this package nor a file of this machine."""
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _judge_read(item, (*keys, key))
+            yield from _judge_paths_to_read(item, (*keys, key))
     elif isinstance(value, list):
         for position, item in enumerate(value):
-            yield from _judge_read(item, (*keys, position))
+            yield from _judge_paths_to_read(item, (*keys, position))
     elif isinstance(value, str) and value not in bundled_models() and not _is_file(value):
         yield Refusal(keys, f"{value} is not a file of this machine")
 
 
 def _judge_folder(value: Value, keys: Keys) -> Iterator[Refusal]:
-    """Refuses all but a folder of this machine: a vocabulary's class would fetch it."""
+    """Refuses all but a folder of this machine: `Vocabulary` would download anything else."""
     if not isinstance(value, str) or not os.path.isdir(value):
         yield Refusal(keys, f"{value} is not a folder of this machine")
 
@@ -159,12 +168,12 @@ def _is_file(value: Value) -> bool:
 
 
 def _is_address(text: str) -> bool:
-    """Returns whether a text is an address, also of a kind that nothing here downloads."""
+    """Returns whether a text is an address, even if this package cannot download it."""
     return is_url(text) or "://" in text
 
 
 def _is_special(text: str) -> bool:
-    """Returns whether a path leads to a device or a pipe: reading may never end."""
+    """Returns whether a path leads to a device or a pipe. Reading one of these may never end."""
     try:
         mode = os.stat(os.path.expanduser(text)).st_mode
     except (OSError, ValueError):  # no file has this path

@@ -1,4 +1,7 @@
-"""The judge of a configuration for `allennlp train`: its classes must take all values."""
+"""
+The judge of a configuration for `allennlp train`: each value must be one that the constructor of
+the registered class takes.
+"""
 
 import inspect
 import json
@@ -14,12 +17,12 @@ from overrides import overrides
 from elmo_plugin.common.errors import did_you_mean
 from elmo_plugin.config_check.classes import (
     GONE_TYPES,
-    PASSED,
+    PASSED_BY_ALLENNLP,
     VARIABLE,
     Constructor,
     explain_unregistered,
     find_constructor,
-    reads_its_parameters,
+    may_read_other_keys,
 )
 from elmo_plugin.config_check.walk import Annotation, Judge, Keys, Value
 
@@ -27,8 +30,8 @@ MISSING = "is required"
 NO_SPACY_MODEL = (
     'is not installed: the tokenizer "spacy_rules" of elmo_plugin.plugin needs no download'
 )
-# What `allennlp train` takes from a configuration before `TrainModel` is made of the rest.
-_TAKEN_BEFORE = {
+# Keys that `allennlp train` reads itself. It makes `TrainModel` of all other keys.
+_KEYS_OF_THE_COMMAND = {
     "random_seed",
     "numpy_seed",
     "pytorch_seed",
@@ -36,15 +39,16 @@ _TAKEN_BEFORE = {
     "evaluation",
     "include_in_archive",
 }
-# Arguments of `TrainModel` that are passed to other constructors, but not to its own.
+# The arguments in `PASSED_BY_ALLENNLP` that a training's configuration must have at its top level:
+# AllenNLP passes them to other constructors, but not to `TrainModel`.
 _PARTS_OF_A_TRAINING = {"data_loader", "model", "trainer"}
 _DECIDED_BY_SAMPLER = ("batch_size", "shuffle", "drop_last")
 _COUNTS = {"num_epochs", "batch_size"}
 _LIST_TYPES = (list, tuple, set, Sequence)
-# Classes of these bases in these packages pass `**kwargs` on to a base that takes no other keys. A
-# user's class may take some out before.
-_BASES_THAT_TAKE_NO_OTHERS = {"DatasetReader", "Model", "Trainer"}
+# In these packages, the subclasses of these base classes pass all their `**kwargs` on to the base
+# class, and its constructor refuses unknown keys. A user's class may use some `**kwargs` itself.
 _KNOWN_PACKAGES = {"allennlp", "allennlp_models", "elmo_plugin"}
+_BASES_THAT_REFUSE_UNKNOWN_KEYS = {"DatasetReader", "Model", "Trainer"}
 
 
 class PlainType(NamedTuple):
@@ -68,9 +72,13 @@ _PLAIN_TYPES: dict[Annotation, PlainType] = {
 
 
 class NumberInText(NamedTuple):
-    """A number, or a truth value, that is written as text."""
+    """
+    A number, or a truth value, that is written as text.
 
-    value: int | float | bool | None  # `None` for a variable
+    value: `None` for a variable, because its value is given only when the training starts
+    """
+
+    value: int | float | bool | None
 
 
 class Mistake(NamedTuple):
@@ -78,11 +86,11 @@ class Mistake(NamedTuple):
 
     keys: Keys
     reason: str
-    number: NumberInText | None = None  # the number that the text there stands for, if it does
+    number: NumberInText | None = None  # the number, if the value is a number written as text
 
     @property
     def place(self) -> str:
-        """The keys, as overrides on the command line have them."""
+        """The keys with dots between them, as `--overrides` takes them."""
         return ".".join(str(key) for key in self.keys)
 
     def __str__(self) -> str:
@@ -95,7 +103,7 @@ def mistakes(config: Mapping[str, Any]) -> list[Mistake]:
     """
     from allennlp.commands.train import TrainModel
 
-    arguments = {key: value for key, value in config.items() if key not in _TAKEN_BEFORE}
+    arguments = {key: value for key, value in config.items() if key not in _KEYS_OF_THE_COMMAND}
     found = list(_TrainingJudge().judge_object(TrainModel, arguments, keys=()))
     found += _options_beside_a_sampler(config)
     for mistake in _gone_types(config, keys=()):
@@ -106,8 +114,8 @@ def mistakes(config: Mapping[str, Any]) -> list[Mistake]:
 
 def raise_for_mistakes(found: Iterable[Mistake], where: str = "") -> None:
     """
-    Raises `ConfigurationError` for mistakes, except for what is missing: code may pass it. The
-    message begins with `where`.
+    Raises `ConfigurationError` with all mistakes, except for missing arguments: the code that calls
+    the constructor may pass them. The message begins with `where`.
     """
     wrong = [str(mistake) for mistake in found if mistake.reason != MISSING]
     if wrong:
@@ -115,7 +123,7 @@ def raise_for_mistakes(found: Iterable[Mistake], where: str = "") -> None:
 
 
 def _options_beside_a_sampler(config: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Yields the options of data loaders that have no effect, because the batch sampler decides."""
+    """Yields the options of data loaders that AllenNLP does not allow beside a batch sampler."""
     for name in ("data_loader", "validation_data_loader"):
         loader = config.get(name)
         if isinstance(loader, Mapping) and loader.get("batch_sampler") is not None:
@@ -127,8 +135,8 @@ def _options_beside_a_sampler(config: Mapping[str, Any]) -> Iterator[Mistake]:
 
 def _gone_types(config: Value, keys: Keys) -> Iterator[Mistake]:
     """
-    Yields the types that AllenNLP 2 no longer has. The walk misses them within a type that is not
-    registered.
+    Yields the types that AllenNLP 2 no longer has, at any depth. `_TrainingJudge` does not find all
+    of them, because it cannot look into an object whose own type is not registered.
     """
     items: Iterable[tuple[str | int, Value]] = enumerate(config)
     if isinstance(config, Mapping):
@@ -151,29 +159,34 @@ class _TrainingJudge(Judge[Mistake]):
     @overrides
     def judge_lazy(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Mistake]:
         """
-        Yields the mistakes in a lazy object. Below the top level, its own missing arguments do not
-        count: code passes it more arguments than are known here.
+        Yields the mistakes in a lazy object. Below the top level, an argument may be missing: the
+        code that constructs the object may pass it. The type may not be missing. At the top level,
+        no argument may be missing, because `PASSED_BY_ALLENNLP` lists what `TrainModel` passes.
         """
         is_top_level = len(keys) == 1
         for mistake in self.judge(annotation, value, keys):
-            is_own_argument = len(mistake.keys) == len(keys) + 1
-            may_be_passed = is_own_argument and not is_top_level
-            if mistake.reason != MISSING or not may_be_passed:
+            is_of_this_object = len(mistake.keys) == len(keys) + 1
+            is_argument = is_of_this_object and mistake.keys[-1] != "type"
+            is_missing_argument = is_argument and mistake.reason == MISSING
+            if is_top_level or not is_missing_argument:
                 yield mistake
 
     @overrides
     def judge_union(self, kinds: list[Annotation], value: Value, keys: Keys) -> Iterator[Mistake]:
         """
-        Yields the mistakes under the type that was probably meant: the one with the fewest
-        mistakes, and of these the one with the deepest.
+        Yields the mistakes under the type that was probably meant: the type with the fewest
+        mistakes. If several types have equally few, it is the one whose mistakes are deepest in the
+        configuration.
         """
-        attempts = [list(self.judge(kind, value, keys)) for kind in kinds]
+        mistakes_of_types = [list(self.judge(kind, value, keys)) for kind in kinds]
         if str not in kinds:
-            # If no text is expected, a text such as "3" was meant as a number: the message says so.
-            as_number = [found for found in attempts if found and found[0].number is not None]
-            if as_number:
-                attempts = as_number
-        yield from min(attempts, key=_implausibility)
+            # A text such as "3" was meant as a number, so the message should be about a number.
+            mistakes_of_numbers = [
+                found for found in mistakes_of_types if found and found[0].number is not None
+            ]
+            if mistakes_of_numbers:
+                mistakes_of_types = mistakes_of_numbers
+        yield from min(mistakes_of_types, key=_implausibility)
 
     @overrides
     def judge_object(self, cls: Any, value: Value, keys: Keys) -> Iterator[Mistake]:
@@ -189,28 +202,30 @@ class _TrainingJudge(Judge[Mistake]):
             yield Mistake((*keys, "type"), wrong_type)
             return
         constructor = find_constructor(cls, kind)
-        if constructor is None or reads_its_parameters(constructor.cls):
-            return  # its options are not known here
-        owner = ""
-        if keys:  # below the top level
-            owner = f" of {kind or cls.__name__}"
-        yield from self._judge_options(constructor, owner, value, keys)
+        if constructor is None or may_read_other_keys(constructor.cls):
+            return  # nobody knows here which keys it reads
+        unknown_key = "unknown key"
+        is_top_level = not keys
+        if not is_top_level:
+            unknown_key += f" of {kind or cls.__name__}"
+        yield from self._judge_options(constructor, unknown_key, value, keys)
 
     def _judge_options(
-        self, constructor: Constructor, owner: str, value: Mapping[str, Value], keys: Keys
+        self, constructor: Constructor, unknown_key: str, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Mistake]:
         """
-        Yields the mistakes in the options of an object, and the unknown and the missing ones.
-        `owner`, such as " of lstm", follows "unknown key".
+        Yields the mistakes in the values of an object's options, then a mistake for each unknown
+        key and for each missing option. `unknown_key` is the message for an unknown key, such as
+        "unknown key of lstm".
         """
         options = constructor.options()
-        takes_others = _takes_other_keys(constructor.cls, options)
+        takes_other_keys = _takes_other_keys(constructor.cls, options)
         for name, item in value.items():
             if name in options:
                 yield from self.judge(options[name].annotation, item, (*keys, name))
-            elif name != "type" and not takes_others:
+            elif name != "type" and not takes_other_keys:
                 nearest = did_you_mean(name, options)
-                yield Mistake((*keys, name), f"unknown key{owner}{nearest}")
+                yield Mistake((*keys, name), f"{unknown_key}{nearest}")
         yield from _missing(options, value, keys)
 
     @overrides
@@ -226,12 +241,15 @@ class _TrainingJudge(Judge[Mistake]):
 
 
 def _implausibility(found: list[Mistake]) -> tuple[int, list[int]]:
-    """Returns the key by which attempts are sorted: fewer mistakes first, then deeper ones."""
+    """Returns the key that sorts lists of mistakes: short lists first, then deep mistakes."""
     return len(found), [-len(mistake.keys) for mistake in found]
 
 
 def _wrong_type(cls: Any, kind: Value) -> str | None:
-    """Says why the name of a type is wrong; returns `None` if it is right, or not needed."""
+    """
+    Says what is wrong with the type that a configuration names for an object of `cls`. Returns
+    `None` if nothing is wrong, or if `cls` needs no type because none are registered for it.
+    """
     if cls not in Registrable._registry:
         return None
     if kind is None:
@@ -240,15 +258,15 @@ def _wrong_type(cls: Any, kind: Value) -> str | None:
         return f"expected text, found {kind!r:.80}"
     if kind in Registrable._registry[cls]:
         return None
-    # AllenNLP imports the class that a name with points stands for; the value of a variable comes
-    # later.
-    if "." in kind or VARIABLE.search(kind):
-        return None
+    if "." in kind:
+        return None  # the full name of a class: AllenNLP imports it
+    if VARIABLE.search(kind):
+        return None  # the value of the variable is not known yet
     return explain_unregistered(kind, cls)
 
 
 def _takes_other_keys(cls: Any, options: Mapping[str, Parameter]) -> bool:
-    """Returns whether a class may do something with keys that are none of its options."""
+    """Returns whether a class may take keys that are not among its options, by `**kwargs`."""
     has_kwargs = any(option.kind is Parameter.VAR_KEYWORD for option in options.values())
     if not has_kwargs:
         return False
@@ -256,7 +274,7 @@ def _takes_other_keys(cls: Any, options: Mapping[str, Parameter]) -> bool:
     if package not in _KNOWN_PACKAGES:
         return True
     bases = {base.__name__ for base in cls.__mro__}
-    return bases.isdisjoint(_BASES_THAT_TAKE_NO_OTHERS)
+    return bases.isdisjoint(_BASES_THAT_REFUSE_UNKNOWN_KEYS)
 
 
 def _missing(
@@ -264,36 +282,37 @@ def _missing(
 ) -> Iterator[Mistake]:
     """Yields the required options that an object does not have."""
     for name, option in options.items():
-        if name not in value and _is_required(option, is_top=not keys):
+        if name not in value and _is_required(option, is_top_level=not keys):
             yield Mistake((*keys, name), MISSING)
 
 
-def _is_required(option: Parameter, is_top: bool) -> bool:
+def _is_required(option: Parameter, is_top_level: bool) -> bool:
     """Returns whether a configuration must have a value for an option."""
     if option.kind not in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY):
         return False  # `*args` and `**kwargs` may stay empty
-    is_part_of_training = is_top and option.name in _PARTS_OF_A_TRAINING
-    if option.name in PASSED and not is_part_of_training:
-        return False  # AllenNLP passes it
+    is_part_of_training = is_top_level and option.name in _PARTS_OF_A_TRAINING
+    if option.name in PASSED_BY_ALLENNLP and not is_part_of_training:
+        return False  # AllenNLP passes this argument to the constructor
     return option.default is Parameter.empty
 
 
 def _not_of_type(plain: PlainType, value: Value, keys: Keys) -> Mistake:
     """
-    Returns the mistake of a value that is of another type than its option. For a number in
-    quotation marks, its reason says how to write it.
+    Returns the mistake of a value that is not of the type of its option. If the value is a number
+    in quotation marks, the message says how to write it.
     """
     number = None
-    found = f"{value!r:.80}"
     if isinstance(value, str):
         number = number_in(value)
-    if number is not None:
+    if number is None:
+        found = f"{value!r:.80}"
+    else:
         found = "text: unquote it, or std.parseJson(std.extVar(…))"
     return Mistake(keys, f"expected {plain.description}, found {found}", number)
 
 
 def _out_of_range(value: float, keys: Keys) -> Iterator[Mistake]:
-    """Yields the mistake of a number that its option cannot have, judged by the option's name."""
+    """Yields a mistake if a number is not in the range that the name of its option implies."""
     name = str(keys[-1])
     if name in _COUNTS and value < 1:
         yield Mistake(keys, f"expected at least 1, found {value}")
@@ -302,11 +321,14 @@ def _out_of_range(value: float, keys: Keys) -> Iterator[Mistake]:
 
 
 def number_in(text: str) -> NumberInText | None:
-    """Returns the number or truth value that a text stands for, or `None` if it is other text."""
+    """
+    Returns the number or truth value that a text stands for, or `None` if it is other text. An
+    external variable counts as a number, because it may be one.
+    """
     if VARIABLE.fullmatch(text):
         return NumberInText(value=None)
     try:
-        value = json.loads(text.lower())  # in small letters, because Python's "True" counts too
+        value = json.loads(text.lower())  # in lower case, because Python's "True" counts too
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, int | float):

@@ -1,5 +1,6 @@
 """
-The walk through a configuration: it pairs each value with the annotation it is for.
+The walk through a configuration. It pairs each value with the annotation of the argument that the
+value is for.
 
 For example, if the constructor of a class is `Tagger(encoder: Lazy[Encoder], sizes: list[int] |
 None)`, the configuration `{"encoder": "lstm", "sizes": [3, 4]}` of a `Tagger` is judged by
@@ -21,13 +22,13 @@ from typing import Any, Generic, NamedTuple, TypeVar, Union, get_args, get_origi
 from allennlp.common import Lazy
 
 Keys = tuple[str | int, ...]  # the keys and positions that lead to a value
-Annotation = Any  # whatever Python accepts as one
-Value = Any  # whatever JSON has
+Annotation = Any  # Python accepts any object as an annotation
+Value = Any  # any value of JSON
 Finding = TypeVar("Finding")
 
 
 class TypedItem(NamedTuple):
-    """An entry of a list or dictionary, with the type that the whole's annotation has for it."""
+    """An item of a list or dictionary, with the type that the annotation gives to the item."""
 
     key: str | int
     annotation: Annotation
@@ -36,9 +37,9 @@ class TypedItem(NamedTuple):
 
 class Judge(ABC, Generic[Finding]):
     """
-    Walks through the values of a configuration as AllenNLP would, and yields findings, whose
-    type the subclass chooses. The subclass judges objects, from whose arguments the walk goes on,
-    and plain values.
+    Walks through the values of a configuration as AllenNLP does when it makes objects of them. A
+    subclass chooses the type of the findings. It judges plain values and objects; to go on with the
+    arguments of an object, it calls `judge` for each of them.
     """
 
     def judge(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Finding]:
@@ -55,12 +56,15 @@ class Judge(ABC, Generic[Finding]):
         elif hasattr(annotation, "from_params"):  # a class that AllenNLP makes from JSON
             if isinstance(value, str):
                 value = {"type": value}  # a text is short for an object that has only a type
-            yield from self.judge_object(generic or annotation, value, keys)
+            cls = annotation
+            if generic is not None:  # a class such as `Batch[int]`, without its types
+                cls = generic
+            yield from self.judge_object(cls, value, keys)
         else:
             yield from self._judge_items(annotation, value, keys)
 
     def _judge_items(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Finding]:
-        """Judges each item of a list or dictionary, or else the whole value."""
+        """Judges each item of a list or dictionary; any other value is judged as a whole."""
         items = typed_items(annotation, value)
         if items is None:
             yield from self.judge_plain(annotation, value, keys)
@@ -82,13 +86,13 @@ class Judge(ABC, Generic[Finding]):
 
     @abstractmethod
     def judge_plain(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Finding]:
-        """Judges a value without typed items: a number, a text, or one of a wrong type."""
+        """Judges a value without typed items: a number, a text, or a value of a wrong type."""
 
 
 def is_list_type(annotation: Annotation) -> bool:
     """
-    Returns whether AllenNLP makes a value for this annotation item by item, as for `list[Model]`;
-    dictionaries do not count.
+    Returns whether an annotation is a list type, such as `list[Model]`: it gives a type to the
+    items, and is not the type of a dictionary. AllenNLP makes the items of such a list one by one.
     """
     origin = get_origin(annotation)
     if not inspect.isclass(origin) or issubclass(origin, Mapping):
@@ -98,9 +102,9 @@ def is_list_type(annotation: Annotation) -> bool:
 
 def typed_items(annotation: Annotation, value: Value) -> list[TypedItem] | None:
     """
-    Returns the items of a list or dictionary with their types. Returns `None` if the annotation
-    says nothing of items, as `int` or a bare `list`, or if the value is not such a list or
-    dictionary.
+    Returns the items of a list or dictionary, each with the type that the annotation gives to it.
+    Returns `None` if the annotation gives no types to items, such as `int` or `list`. Also returns
+    `None` for a value of another kind, such as a number for the annotation `list[int]`.
     """
     origin = get_origin(annotation)
     kinds = get_args(annotation)
@@ -109,22 +113,25 @@ def typed_items(annotation: Annotation, value: Value) -> list[TypedItem] | None:
     if issubclass(origin, Mapping):
         if not isinstance(value, Mapping):
             return None
-        kind_of_values = kinds[-1]  # the first one is the type of the keys
-        return [TypedItem(name, kind_of_values, item) for name, item in value.items()]
+        type_of_values = kinds[-1]  # kinds[0] is the type of the keys
+        return [TypedItem(name, type_of_values, item) for name, item in value.items()]
     if not is_list_type(annotation) or not isinstance(value, list | tuple | set):
         return None
     items = []
     for position, item in enumerate(value):
-        items.append(TypedItem(position, _kind_at(position, annotation), item))
+        items.append(TypedItem(position, _type_of_item(position, annotation), item))
     return items
 
 
-def _kind_at(position: int, annotation: Annotation) -> Annotation:
-    """Returns the type of an item of a list, or of a tuple that may have a type for each item."""
-    kinds = get_args(annotation)
-    has_type_for_each = get_origin(annotation) is tuple and Ellipsis not in kinds
-    if not has_type_for_each:
-        return kinds[0]
-    if position < len(kinds):
-        return kinds[position]
-    return Any  # AllenNLP ignores the rest
+def _type_of_item(position: int, annotation: Annotation) -> Annotation:
+    """
+    Returns the type that an annotation such as `list[int]` or `tuple[int, str]` gives to the item
+    at a position.
+    """
+    types = get_args(annotation)
+    has_type_for_each_item = get_origin(annotation) is tuple and Ellipsis not in types
+    if not has_type_for_each_item:
+        return types[0]
+    if position < len(types):
+        return types[position]
+    return Any  # AllenNLP ignores the items that are left

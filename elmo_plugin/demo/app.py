@@ -31,7 +31,7 @@ from elmo_plugin.predictions.pages import make_environment
 
 FOLDER = Path(__file__).parent
 _PORT = re.compile(r":[0-9]{1,5}\Z")
-_DIGITS_AND_POINTS = re.compile(r"[0-9.]+")
+_DIGITS_AND_DOTS = re.compile(r"[0-9.]+")
 _IPV6_IN_BRACKETS = re.compile(r"\[([0-9a-f.]*:[0-9a-f:.]*)\]")
 HEADERS = {
     "content-security-policy": (
@@ -48,8 +48,8 @@ HEADERS = {
 
 def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> Starlette:
     """
-    Returns the application: a page for each tab, with a note at its foot, and the same content as
-    JSON. Requests for `host` are answered, beside those for this machine, see `SameSiteOnly`.
+    Returns the application. It has a page for each tab, with a note at its foot, and the content of
+    each page as JSON. Requests may name this machine or `host`, see `SameSiteOnly`.
     """
 
     def redirect_to_first_tab(request: Request) -> Response:
@@ -62,26 +62,21 @@ def make_app(tabs: Sequence[Tab], host: str = "127.0.0.1", note: str = "") -> St
         Mount("/static", StaticFiles(directory=FOLDER / "static")),
     ]
     for tab in tabs:
-        for path in (f"/{tab.slug}", f"/{tab.slug}.json"):
-            routes.append(Route(path, partial(_respond, environment, tab)))
+        routes.append(Route(f"/{tab.slug}", partial(_respond_with_page, environment, tab)))
+        routes.append(Route(f"/{tab.slug}.json", partial(_respond_with_json, tab)))
     return Starlette(routes=routes, middleware=[Middleware(SameSiteOnly, host=host)])
 
 
-def _respond(environment: Environment, tab: Tab, request: Request) -> Response:
+def _respond_with_page(environment: Environment, tab: Tab, request: Request) -> Response:
     """
-    Returns the page of a tab, or only the answer as JSON. If the request has no text, the page
-    shows the first example: with its answer if the models are loaded, and else at once without it.
+    Returns the page of a tab. For a request without a text, the page shows the first example. The
+    example is answered only if all models are loaded, so that nobody waits for the first page.
     Starlette calls this in a thread.
     """
     query: Mapping[str, str] = request.query_params
-    if request.url.path.endswith(".json"):
-        result = _answer(tab, query)
-        content: Any = {"error": result.error}
-        if result.answer is not None:
-            content = result.answer["json"]  # without what only the template needs
-        return JSONResponse(content, result.status)
     result = _Result()
-    if any(name in query for name in tab.fields):
+    has_text = any(name in query for name in tab.rows_of_fields)
+    if has_text:
         result = _answer(tab, query)
     elif tab.examples:
         query = tab.examples[0]
@@ -92,8 +87,16 @@ def _respond(environment: Environment, tab: Tab, request: Request) -> Response:
     return HTMLResponse(page, result.status)
 
 
+def _respond_with_json(tab: Tab, request: Request) -> Response:
+    """Returns the answer of a tab, or an error, as JSON. Starlette calls this in a thread."""
+    result = _answer(tab, request.query_params)
+    if result.answer is None:
+        return JSONResponse({"error": result.error}, result.status)
+    return JSONResponse(result.answer["json"], result.status)
+
+
 class _Result(NamedTuple):
-    """The answer of a tab, or why there is none, and the status of the response."""
+    """The answer of a tab, or else an error, and the status of the response."""
 
     answer: dict[str, Any] | None = None
     error: str = ""
@@ -103,7 +106,7 @@ class _Result(NamedTuple):
 def _answer(tab: Tab, query: Mapping[str, str]) -> _Result:
     """
     Returns the answer of a tab, or a message if the query cannot be used or the computation fails.
-    Unexpected errors are printed in the terminal, because a visitor need not see them.
+    Visitors do not see the details of an unexpected error: those are printed in the terminal.
     """
     try:
         return _Result(tab.answer(query))
@@ -116,20 +119,21 @@ def _answer(tab: Tab, query: Mapping[str, str]) -> _Result:
 
 def _is_from_another_origin(headers: Headers, host: str) -> bool:
     """
-    Returns whether a request has an `Origin`, such as `http://localhost:8000`, with another host,
-    or without any: browsers send `null` for a page in a sandbox.
+    Returns whether a page of another origin makes the request. The browser says so in the header
+    `Origin`, such as `http://localhost:8000`. For a page in a sandbox, it says `null`.
     """
     origin = headers.get("origin")
     if origin is None:
         return False
-    _, _, origin_host = origin.partition("://")
-    return origin_host.lower() != host.lower()
+    _, _, host_of_origin = origin.partition("://")  # empty for `null`
+    return host_of_origin.lower() != host.lower()
 
 
 def _is_fetched_by_another_page(headers: Headers) -> bool:
     """
-    Returns whether the browser says, in its `Sec-Fetch-` headers, that a page of another origin
-    fetches or embeds this. Following a link is allowed: the mode of the request is "navigate".
+    Returns whether a page of another origin fetches or embeds something from here, as the browser
+    says in the `Sec-Fetch-` headers. If somebody follows a link on that page, the mode of the
+    request is "navigate", and the request is allowed.
     """
     site = headers.get("sec-fetch-site")
     mode = headers.get("sec-fetch-mode")
@@ -138,15 +142,16 @@ def _is_fetched_by_another_page(headers: Headers) -> bool:
 
 class SameSiteOnly:
     """
-    Middleware that refuses requests that another page makes, and requests for a name that somebody
-    else owns (DNS rebinding). The host of a request must be a numeric address, `localhost`, the
-    name of this machine or the served `host`. Another page may link here, but it may not embed or
-    fetch anything. All responses have `HEADERS`.
+    Middleware that refuses two kinds of requests, and adds `HEADERS` to all responses:
+
+    - Requests that another page makes. It may link here, but it may not embed or fetch anything.
+    - Requests for a host name that somebody else may own (DNS rebinding). The host must be a
+      numeric address, `localhost`, the name of this machine or the served `host`.
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:
         self._app = app
-        self._names = {"localhost", host.lower(), socket.gethostname().lower()}
+        self._own_names = {"localhost", host.lower(), socket.gethostname().lower()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -161,36 +166,42 @@ class SameSiteOnly:
         app = self._app
         refusal = self._refusal(Headers(scope=scope))
         if refusal:
-            # A response can be called like an application.
+            # A response of Starlette is also an application: called, it sends itself.
             app = PlainTextResponse(refusal, status_code=403)
         await app(scope, receive, send_with_headers)
 
     def _refusal(self, headers: Headers) -> str:
         """Returns why a request is refused, or an empty string."""
         host = headers.get("host", "")
-        if not self._is_own(host):
+        if not self._is_safe_host(host):
             return f"This page is not served as {host!r}: use localhost or the address in numbers."
         if _is_from_another_origin(headers, host) or _is_fetched_by_another_page(headers):
             return "Another page asked for this."
         return ""
 
-    def _is_own(self, host: str) -> bool:
+    def _is_safe_host(self, host: str) -> bool:
         """
-        Returns whether the host of a request cannot be a name that somebody else owns. This holds
-        for our names, and for addresses in numbers: 127.0.0.1, or [::1] for IPv6.
+        Returns whether the host of a request is a name of this machine or a numeric address. Nobody
+        else can own these, so such a request cannot come from DNS rebinding.
         """
         name = _PORT.sub("", host.lower())  # without the port
-        if name in self._names:
-            return True
-        in_brackets = _IPV6_IN_BRACKETS.fullmatch(name)
-        if in_brackets is not None:
-            address = in_brackets[1]
-        elif _DIGITS_AND_POINTS.fullmatch(name):
-            address = name
-        else:
-            return False
-        try:
-            ipaddress.ip_address(address)
-        except ValueError:
-            return False
-        return True
+        return name in self._own_names or _is_numeric_address(name)
+
+
+def _is_numeric_address(host: str) -> bool:
+    """
+    Returns whether a host is an address such as `127.0.0.1`, or `[::1]` for IPv6: in a URL, such an
+    address has brackets around it.
+    """
+    in_brackets = _IPV6_IN_BRACKETS.fullmatch(host)
+    if in_brackets is not None:
+        address = in_brackets[1]
+    elif _DIGITS_AND_DOTS.fullmatch(host):
+        address = host
+    else:
+        return False
+    try:
+        ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return True

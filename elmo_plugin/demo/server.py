@@ -22,8 +22,9 @@ WARNING = (
     "everyone who can reach this machine can use these models and the time of its processors. "
     "Access needs no password, and texts travel unencrypted."
 )
-_BILM = "base"  # the biLM that is shown if the command names nothing
-MAX_REQUEST_BYTES = 2**20  # of a request's headers; longer ones are refused before they are read
+_DEFAULT_BILM = "base"  # shown if the command names no models
+# The headers of a request may have this size. A longer request is refused before it is read.
+MAX_REQUEST_BYTES = 2**20
 
 
 def show_page(
@@ -36,22 +37,22 @@ def show_page(
     trust: bool,
 ) -> None:
     """
-    Serves the tabs of trained models and of a biLM until Ctrl-C; if neither `archives` nor `bilm`
-    names one, all models of this package. `limit` is the maximum number of characters of a text.
-    Raises `BiLmError` if a model cannot be loaded, or the port is not available.
+    Serves a page with tabs for trained models and a biLM until Ctrl-C. Without `archives` and
+    `bilm`, it shows the models of this package. `limit` is the maximum number of characters of a
+    text. Raises `BiLmError` if a model cannot be loaded, or the port is not available.
     """
     # The socket is opened first, so that a taken port is reported before any model is loaded.
     opened = open_socket(host, port)
     if not is_local(host):
         show(f"--host {host}: {WARNING}", flush=True)
-    shows_own_models = not archives and not bilm  # the models of this package
+    shows_bundled_models = not archives and not bilm
+    if shows_bundled_models:
+        bilm = _DEFAULT_BILM
     note = ""
-    if shows_own_models and not find_spec("allennlp"):
+    if shows_bundled_models and not find_spec("allennlp"):
         note = f"Only the biLM is shown: a trained model {NEEDS_ALLENNLP}."
         show(note, flush=True)
-    if shows_own_models:
-        bilm = _BILM
-    tabs = _tabs(archives, bilm, has_own_tasks=shows_own_models, limit=limit, trust=trust)
+    tabs = _tabs(archives, bilm, with_bundled_tasks=shows_bundled_models, limit=limit, trust=trust)
     address = address_of(opened, host)
     show(f"{address} shows {', '.join(tab.title for tab in tabs)}; Ctrl-C ends it", flush=True)
     if browse:
@@ -60,23 +61,24 @@ def show_page(
 
 
 def _tabs(
-    archives: Sequence[str], bilm: str | None, has_own_tasks: bool, limit: int, trust: bool
+    archives: Sequence[str], bilm: str | None, with_bundled_tasks: bool, limit: int, trust: bool
 ) -> list[Tab]:
     """
-    Returns the tabs of the tasks, then that of the biLM. With `has_own_tasks`, the tasks are those
-    of this package's trained models: none without AllenNLP.
+    Returns the tabs of the page: first one for each task of the `archives`, then the tab of the
+    biLM. `with_bundled_tasks` shows this package's trained models in place of archives. They need
+    AllenNLP, so they get no tabs without it.
     """
     bilm_tabs: list[Tab] = []
     if bilm:
-        # Made before the tabs of the tasks, because it loads in a second, but shown after them.
+        # Made first, because a biLM loads in a second, but shown last.
         bilm_tabs.append(BiLmTab(bilm, limit))
-    tabs: list[Tab] = []
-    if has_own_tasks and find_spec("allennlp"):
-        tabs.extend(bundled_tabs(limit))
+    tabs_of_tasks: list[Tab] = []
+    if with_bundled_tasks and find_spec("allennlp"):
+        tabs_of_tasks.extend(bundled_tabs(limit))
     elif archives:
         import_all_plugins(subject="a trained model")
-        tabs.extend(task_tabs(archives, limit, trust))
-    return tabs + bilm_tabs
+        tabs_of_tasks.extend(task_tabs(archives, limit, trust))
+    return tabs_of_tasks + bilm_tabs
 
 
 def open_socket(host: str, port: int) -> socket.socket:
@@ -84,24 +86,36 @@ def open_socket(host: str, port: int) -> socket.socket:
     try:
         addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
         family, _, _, _, address = addresses[0]
-        # An address is a name and a port, here an empty one; IPv6 adds two numbers.
-        name, _, *rest = address
-        return socket.create_server((name, port, *rest), family=family)
-    except (OSError, OverflowError) as error:  # an `OverflowError` if the port is above 65535
-        hint = "; try --port 0"
-        host_is_wrong = isinstance(error, socket.gaierror) or (
-            isinstance(error, OSError) and error.errno == errno.EADDRNOTAVAIL
-        )
-        if host_is_wrong:
-            hint = ""
+        # An address of IPv4 is a name and a port, and an address of IPv6 has two more numbers. The
+        # port of this address is still 0.
+        name, _, *numbers_of_ipv6 = address
+        return socket.create_server((name, port, *numbers_of_ipv6), family=family)
+    # Python raises a `UnicodeError` for a host such as "a..b", and an `OverflowError` for a port
+    # that is not in the range from 0 to 65535.
+    except (OSError, UnicodeError, OverflowError) as error:
+        hint = ""
+        if not _is_about_host(error):
+            hint = "; try --port 0"
         raise BiLmError(f"cannot serve at {host}, port {port}: {error}{hint}") from None
+
+
+def _is_about_host(error: Exception) -> bool:
+    """Returns whether a socket was not opened because of its host, and not because of its port."""
+    if isinstance(error, socket.gaierror | UnicodeError):
+        return True
+    return isinstance(error, OSError) and error.errno == errno.EADDRNOTAVAIL
 
 
 def address_of(opened: socket.socket, host: str) -> str:
     """Returns the page's address, for a browser on this machine."""
-    # These two hosts stand for all addresses of this machine, and no browser can open them.
-    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    if ":" in name:
+    name = host
+    # "0.0.0.0" and "::" stand for all addresses of this machine, and no browser can open them.
+    if host == "0.0.0.0":
+        name = "127.0.0.1"
+    elif host == "::":
+        name = "::1"
+    is_ipv6 = ":" in name
+    if is_ipv6:
         name = f"[{name}]"
     port = opened.getsockname()[1]
     return f"http://{name}:{port}/"
@@ -131,7 +145,7 @@ def make_server(app: Starlette) -> uvicorn.Server:
     return _Server(
         uvicorn.Config(
             app,
-            http="h11",  # the one that has a limit for requests, below
+            http="h11",  # the only implementation with a limit for requests, see below
             ws="none",
             log_level="error",
             access_log=False,

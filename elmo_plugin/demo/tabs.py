@@ -22,23 +22,33 @@ from elmo_plugin.predictions.views import Part
 
 MAX_CHARACTERS = 10_000
 BACKGROUND = ThreadPoolExecutor(1)
-"""Loads what takes seconds while the first pages are served."""
-_VISIBLE = "LNPS"  # the categories of letters, numbers, punctuation and symbols
+"""Loads models while the first pages are served, because loading takes seconds."""
+_VISIBLE = "LNPS"  # Unicode's categories of letters, numbers, punctuation and symbols
 
 
 class LoadedArchive:
     """
-    A trained model, perhaps still loading: `predictor` is a future. `tagger` is the archive that
-    finds its predicates, if it needs one.
+    A trained model that may still be loading.
+
+    # Parameters
+
+    path : `str`
+        The path or the name of its archive.
+    task : `TaskCard`
+        The card of its task.
+    loading : `Future[TextPredictor]`
+        Gives its predictor when the model is loaded.
+    tagger : `str`, optional (default = `""`)
+        The path or the name of the archive that finds its predicates, if it needs one.
     """
 
     def __init__(
-        self, path: str, task: TaskCard, predictor: Future[TextPredictor], tagger: str = ""
+        self, path: str, task: TaskCard, loading: Future[TextPredictor], tagger: str = ""
     ) -> None:
         self.path = path
         self.task = task
         self.tagger = tagger
-        self.predictor = predictor
+        self.loading = loading
         self._lock = threading.Lock()  # held while the model predicts, one request at a time
 
     def predict(self, inputs: Mapping[str, Any]) -> Prediction:
@@ -47,9 +57,9 @@ class LoadedArchive:
         the model cannot be loaded, or cannot predict from these inputs.
         """
         with self._lock:
-            return self.predictor.result().predict_json(dict(inputs))
+            return self.loading.result().predict_json(dict(inputs))
 
-    def python(self, inputs: Mapping[str, Any]) -> str:
+    def python_code(self, inputs: Mapping[str, Any]) -> str:
         """Returns the lines of Python that return the same prediction."""
         arguments = repr(self.path)
         if self.tagger:
@@ -68,9 +78,9 @@ class Tab(ABC):
     # Parameters
 
     task : `TaskCard`
-        Its card, with the texts of the form and of the page, and examples.
+        The card of its task, with the texts of the form and of the page, and examples.
     max_characters : `int`
-        The longest text that is read. Longer examples are left out.
+        The length of the longest text that is read. Longer examples are left out.
     models : `Iterable[str]`
         Names or paths of the tab's models; the page has a sentence about each model of this
         package.
@@ -82,7 +92,7 @@ class Tab(ABC):
     def __init__(self, task: TaskCard, max_characters: int, models: Iterable[str]) -> None:
         self.slug = task.name
         self.title = task.title
-        self.fields = {text.name: text.rows for text in task.texts}
+        self.rows_of_fields = {text.name: text.rows for text in task.texts}
         self.max_characters = max_characters
         self.about = task.tab.about
         self.examples = []
@@ -99,15 +109,15 @@ class Tab(ABC):
     @property
     def is_loading(self) -> bool:
         """Whether the first answer has to wait for a model."""
-        return any(not archive.predictor.done() for archive in self.archives)
+        return any(not archive.loading.done() for archive in self.archives)
 
     def texts(self, query: Mapping[str, str]) -> dict[str, str]:
         """
-        Returns the text of each field. Raises `BiLmError` if one has no visible character, or is
-        too long.
+        Returns the text of each field of the form. Raises `BiLmError` if a text has no visible
+        character, or is too long.
         """
         texts = {}
-        for name in self.fields:
+        for name in self.rows_of_fields:
             text = query.get(name, "").replace("\r\n", "\n")  # browsers send "\r\n" from forms
             if not _has_visible(text):
                 raise BiLmError(f"Enter a {name}, or choose an example.")
@@ -120,8 +130,8 @@ class Tab(ABC):
     @abstractmethod
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
         """
-        Returns the variables of the template, and in `json` the answer to programs. Raises
-        `BiLmError` if the query cannot be used.
+        Returns the variables of the template. One of them, `json`, is also the answer to programs
+        that ask for JSON. Raises `BiLmError` if the query cannot be used.
         """
 
 
@@ -147,19 +157,19 @@ class TaskTab(Tab):
 
     def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
         inputs = self.texts(query)
-        columns = []  # for the template
-        results = []  # for programs
+        columns = []
+        for_programs = []
         for archive in self.archives:
             column = _column(archive, inputs)
             columns.append(column)
-            results.append({key: column[key] for key in ("archive", "prediction", "error")})
-        return {"columns": columns, "json": results}
+            for_programs.append({key: column[key] for key in ("archive", "prediction", "error")})
+        return {"columns": columns, "json": for_programs}
 
 
 def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Returns the prediction of an archive for the template, or why it is missing or cannot be shown:
-    an error in one column leaves the others alone.
+    Returns what the template shows for one archive: its prediction, or the error that prevents
+    predicting or showing it. An error does not affect the columns of other archives.
     """
     prediction: Prediction | None = None
     as_json = ""
@@ -169,10 +179,11 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
         prediction = archive.predict(inputs)
         as_json = json.dumps(prediction, indent=2, ensure_ascii=False, allow_nan=False)
         parts = view(archive.task, prediction, inputs)
-    except Exception as mistake:  # anyone's model, predictor or reader may raise it
-        prediction = None  # it may be the JSON or the view of a prediction that failed
-        error = str(mistake)
-        if not isinstance(mistake, BiLmError) and type(mistake).__name__ != "ConfigurationError":
+    except Exception as failure:  # a user's model, predictor or reader may raise any error
+        prediction = None  # a prediction that cannot be written as JSON, or shown, is left out
+        if _is_mistake_of_user(failure):
+            error = str(failure)
+        else:
             traceback.print_exc()
             error = f"{archive.path} failed; the terminal shows how."
     return {
@@ -182,56 +193,67 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
         "model": archive,
         "parts": parts,
         "json": as_json,
-        "python": archive.python(inputs),
+        "python": archive.python_code(inputs),
     }
+
+
+def _is_mistake_of_user(error: Exception) -> bool:
+    """Returns whether the message of an error is for users."""
+    # AllenNLP's error is known by its name, because the page can be shown without AllenNLP.
+    return isinstance(error, BiLmError) or type(error).__name__ == "ConfigurationError"
 
 
 def bundled_tabs(max_characters: int) -> list[TaskTab]:
     """
-    Returns a tab for each of this package's trained models, and loads them in the background. The
-    taggers that other models need get no tab.
+    Returns a tab for each of this package's trained models, and begins to load the models in the
+    background. A model that only finds the predicates for another model gets no tab.
     """
-    taggers = {model.predicates for model in trained_models().values()}
+    names_of_taggers = {model.predicates for model in trained_models().values()}
     tabs = []
-    for name, model in trained_models().items():  # named after their tasks
-        if name not in taggers:
-            loading = BACKGROUND.submit(load_predictor, name)
-            archive = LoadedArchive(name, TASKS[name], loading, model.predicates)
-            tabs.append(TaskTab([archive], max_characters))
+    for name, model in trained_models().items():
+        if name in names_of_taggers:
+            continue
+        task = TASKS[name]  # a trained model has the name of its task
+        loading = BACKGROUND.submit(load_predictor, name)
+        archive = LoadedArchive(name, task, loading, tagger=model.predicates)
+        tabs.append(TaskTab([archive], max_characters))
     return tabs
 
 
 def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) -> list[TaskTab]:
     """
-    Returns a tab for each task of these archives. A task that needs a tagger of predicates gets the
-    one among the archives, or else this package's. A tagger that a task uses gets no tab.
+    Returns a tab for each task of these archives. If a task needs a tagger of predicates, one of
+    the archives may be that tagger; otherwise this package's tagger is used. A tagger that a task
+    uses gets no tab.
     """
-    loaded = {path: load_predictor(path, trust=trust) for path in paths}
-    by_task: dict[str, list[LoadedArchive]] = {}
-    for path, predictor in loaded.items():
+    predictors = {path: load_predictor(path, trust=trust) for path in paths}
+    archives_of_tasks: dict[str, list[LoadedArchive]] = {}
+    for path, predictor in predictors.items():
         task = predictor.task
-        tagger = _tagger_for(task, loaded)
+        tagger = _tagger_for(task, predictors)
         if tagger and tagger != tagger_of(path):
-            # The model was loaded without this tagger, so it is loaded again with it: with the
-            # archive that is loaded already, or with the name of this package's tagger.
-            predicates = loaded.get(tagger, tagger)
+            # The model was loaded without this tagger, so it is loaded again, now with the tagger:
+            # one of the loaded archives, or the name of this package's tagger.
+            predicates = predictors.get(tagger, tagger)
             predictor = load_predictor(path, trust=trust, predicates=predicates)
-        ready: Future[TextPredictor] = Future()
-        ready.set_result(predictor)
-        by_task.setdefault(task.name, []).append(LoadedArchive(path, task, ready, tagger))
-    for predictor in loaded.values():
+        is_loaded: Future[TextPredictor] = Future()
+        is_loaded.set_result(predictor)
+        archive = LoadedArchive(path, task, is_loaded, tagger)
+        archives_of_tasks.setdefault(task.name, []).append(archive)
+    for predictor in predictors.values():
         # The tagger of a task gets no tab, because its predicates are in the tab of the task.
-        by_task.pop(predictor.task.tagger, None)
-    return [TaskTab(archives, max_characters) for archives in by_task.values()]
+        archives_of_tasks.pop(predictor.task.tagger, None)
+    return [TaskTab(archives, max_characters) for archives in archives_of_tasks.values()]
 
 
-def _tagger_for(task: TaskCard, loaded: Mapping[str, TextPredictor]) -> str:
+def _tagger_for(task: TaskCard, predictors: Mapping[str, TextPredictor]) -> str:
     """
-    Returns the path of a loaded tagger that a task needs, or else the name of this package's
-    tagger; an empty string if the task needs none.
+    Returns the path of the tagger that a task needs, if one of the predictors is it. Otherwise
+    returns the name of this package's tagger. Returns an empty string if the task needs no tagger.
     """
-    if task.tagger:
-        for path, predictor in loaded.items():
-            if predictor.task.name == task.tagger:
-                return path
-    return task.tagger
+    if not task.tagger:
+        return ""
+    for path, predictor in predictors.items():
+        if predictor.task.name == task.tagger:
+            return path
+    return task.tagger  # this package's tagger has the name of its task

@@ -42,7 +42,7 @@ def address() -> Iterator[str]:
     """Serves what is in the package."""
     with_models = bundled_tabs(10_000)
     for tab in with_models:
-        tab.archives[0].predictor.result()  # waits for it, as Selenium does not for minutes
+        tab.archives[0].loading.result()  # waits for it, as Selenium does not for minutes
     tabs = [*with_models, BiLmTab("base")]
     opened = open_socket("127.0.0.1", 0)
     server = make_server(make_app(tabs))

@@ -62,6 +62,8 @@ def test_a_port_in_use_is_reported_before_any_model_is_loaded() -> None:
             ["--bilm", "tiny", "--host", "no.such.host.invalid"],
             "cannot serve at no.such.host.invalid",
         ),
+        (["--bilm", "tiny", "--host", "elmo..invalid"], "cannot serve at elmo..invalid"),
+        (["--bilm", "tiny", "--host", "e" * 64], f"cannot serve at {'e' * 64}"),
     ],
 )
 def test_a_mistake_is_reported_in_one_sentence(arguments: list[str], message: str) -> None:

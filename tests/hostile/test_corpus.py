@@ -24,7 +24,7 @@ from elmo_plugin import archives, plugin  # noqa: F401 (registers)
 from elmo_plugin.archives import default_predictor, load_archive
 from elmo_plugin.commands.main import main
 from elmo_plugin.common.bundled import trained_models
-from elmo_plugin.config_check import PASSED, options_of
+from elmo_plugin.config_check import PASSED_BY_ALLENNLP, options_of
 from tests.forks import run_forked
 
 _STARTS = {
@@ -151,7 +151,7 @@ def type_cases(values: list[Any]) -> Iterator[Case]:
                 for option in options.values()
                 if option.default is inspect.Parameter.empty
                 and option.kind not in (option.VAR_KEYWORD, option.VAR_POSITIONAL)
-                and option.name not in PASSED
+                and option.name not in PASSED_BY_ALLENNLP
             }
             parts = [("with what it needs", {"type": name, **needed})]
             parts += [("as it is", {"type": name})] if values and needed else []

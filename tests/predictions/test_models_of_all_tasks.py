@@ -79,7 +79,7 @@ def test_a_predicate_tagger_serves_semantic_roles_and_has_no_tab() -> None:
     assert [frame["index"] for frame in tab.archives[0].predict(sentence)["frames"]] == predicates
     assert load_predictor("srl").predict(sentence) == tab.archives[0].predict(sentence)
     variables: dict[str, dict[str, object]] = {}
-    exec(tab.archives[0].python(sentence), variables)
+    exec(tab.archives[0].python_code(sentence), variables)
     assert variables["prediction"] == tab.archives[0].predict(sentence)
 
 
