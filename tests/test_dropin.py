@@ -196,6 +196,7 @@ def test_an_archive_made_with_dropin_needs_no_other_files(
         np.testing.assert_array_equal(predictions(archive.parent), expected)
 
 
+@pytest.mark.slow
 def test_an_archive_made_by_allennlp_needs_only_the_options_file(
     make_archive: Callable[..., Path], files: tuple[str, str]
 ) -> None:

@@ -20,6 +20,7 @@ SCALARS = (
 VALUES = st.recursive(SCALARS, lambda values: st.lists(values) | st.dictionaries(TEXTS, values))
 
 
+@pytest.mark.slow
 @given(st.lists(VALUES, max_size=60))
 def test_json_becomes_what_jsonnet_makes_of_it(values: list[object]) -> None:
     text = json.dumps(values, ensure_ascii=False)

@@ -270,6 +270,7 @@ def test_words_are_split_by_rules_if_spacys_model_is_not_installed(
     assert "the archive: words are split by spaCy's rules, without the model" in caplog.text
 
 
+@pytest.mark.slow
 def test_a_trusted_archive_may_load_an_installed_spacy_model(tmp_path: Path) -> None:
     pipeline = spacy.blank("en")
     pipeline.add_pipe("sentencizer")

@@ -201,10 +201,12 @@ def test_without_allennlp_the_plugin_names_what_to_install() -> None:
     )
 
 
+@pytest.mark.slow
 def test_no_file_names_a_package_registry() -> None:
     assert offending_lines(REGISTRY_HOST) == []
 
 
+@pytest.mark.slow
 def test_no_file_names_a_path_of_the_build_machine() -> None:
     assert offending_lines(MACHINE_PATH) == []
 

@@ -72,6 +72,7 @@ def restated(bilm: BiLm, sentence: SenseSentence, target: Target, mix: Mix) -> s
     return max(nearest, key=lambda sense: len(examples[sense]), default=None)
 
 
+@pytest.mark.slow
 def test_the_sense_with_the_nearest_mean_is_chosen_for_each_mix(
     bilm: BiLm, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,7 @@ def test_a_mix_computes_the_vectors_of_the_model_it_was_read_from(
     )
 
 
+@pytest.mark.slow
 def test_a_mix_for_a_different_bilm_is_refused(tmp_path: Path) -> None:
     (source, archive), (_, other) = (trained(tmp_path, seed) for seed in (1, 2))
     with pytest.raises(BiLmError, match=r"run_2/model.tar.gz: its ELMo at input has another biLM"):
@@ -74,6 +75,7 @@ def test_a_bag_of_characters_counts_the_bytes_of_words_and_an_empty_word_has_non
     assert counts[0, 1].sum() == 3
 
 
+@pytest.mark.slow
 def test_controls_are_a_random_bilm_of_the_same_sizes_and_a_bag_of_characters() -> None:
     bilm = BiLm.from_pretrained("tiny")
     state = torch.random.get_rng_state()

@@ -36,6 +36,7 @@ def test_a_program_writes_its_figures(
     assert figures.get("max_difference", 0) < 1e-4
 
 
+@pytest.mark.slow
 def test_similar_texts_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("sklearn", reason="needs elmo_plugin[sklearn]")
     pytest.importorskip("scipy")

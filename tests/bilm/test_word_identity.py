@@ -77,6 +77,7 @@ def test_embed_gives_each_word_its_own_vectors_whatever_was_embedded_before(
         assert_same(bilm.embed(sentences), sentences)
 
 
+@pytest.mark.slow
 @given(batches, st.integers(1, 6), st.booleans())
 @at_most(40)
 def test_forward_gives_each_word_its_own_vectors_whatever_was_embedded_before(
@@ -87,6 +88,7 @@ def test_forward_gives_each_word_its_own_vectors_whatever_was_embedded_before(
         assert_same(list(layers_of(bilm, sentences, keep_state=keep_state)), sentences)
 
 
+@pytest.mark.slow
 @given(batches, st.integers(1, 6))
 @at_most(20)
 def test_a_cache_of_sentences_gives_each_word_its_own_vectors(
@@ -110,6 +112,7 @@ def test_each_precision_keeps_colliding_words_apart(precision: str) -> None:
             assert (vectors - each).abs().max() <= tolerance * each.abs().max()
 
 
+@pytest.mark.slow
 def test_threads_that_share_a_bilm_get_the_vectors_of_their_own_words() -> None:
     bilm = small_bilm(5)
     texts = {

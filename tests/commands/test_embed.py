@@ -52,6 +52,7 @@ def test_the_default_vectors_are_the_mean_of_the_layers_of_base(
             assert arrays.files == list("012345") and arrays["2"].shape == (0, 512)
 
 
+@pytest.mark.slow
 def test_a_column_of_a_table_is_embedded_as_the_lines_of_a_text(
     files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,7 @@ def made_in_python(tagger_archives: list[Path]) -> tuple[Model, list[Any]]:
     return model, list(archives[0].dataset_reader.read(SENTENCES))
 
 
+@pytest.mark.slow
 def test_predicts_with_the_predictor_of_the_task(
     tagger_archives: list[Path], ensemble: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

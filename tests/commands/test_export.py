@@ -82,6 +82,7 @@ def test_an_imported_model_is_exported_to_the_same_bytes(shared: Path, tmp_path:
     assert _datasets(tmp_path / "out" / "weights.hdf5") == _datasets(source / "lm_weights.hdf5")
 
 
+@pytest.mark.slow
 def test_a_half_precision_model_is_exported_to_the_same_bytes_except_lstm_biases(
     tmp_path: Path,
 ) -> None:
@@ -105,6 +106,7 @@ def earlier(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
+@pytest.mark.slow
 def test_an_export_killed_between_its_two_files_does_not_load(archive: Path, earlier: Path) -> None:
     old_options = (earlier / "options.json").read_text()
     export(archive, earlier)
@@ -132,6 +134,7 @@ def test_a_hub_folder_gets_a_card_that_describes_it(archive: Path, tmp_path: Pat
     assert softmax is not None and f"| softmax | {len(softmax.words)} words |" in text
 
 
+@pytest.mark.slow
 def test_the_card_of_tiny_names_its_licence_language_and_sources(tmp_path: Path) -> None:
     run("export", "tiny", "--hf", tmp_path / "exported")
     BiLm.from_pretrained("tiny").save_pretrained(tmp_path / "saved")

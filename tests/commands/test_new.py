@@ -168,6 +168,7 @@ def test_unreadable_data_leave_no_project_behind(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["train.jsonl"]
 
 
+@pytest.mark.slow
 def test_a_project_uses_the_bilm_that_was_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +181,7 @@ def test_a_project_uses_the_bilm_that_was_named(
         assert elmo["bilm"] == (bilm if name == "named" else str(tmp_path / bilm))
 
 
+@pytest.mark.slow
 def test_a_project_cuts_words_at_its_bilms_maximum_length(tmp_path: Path) -> None:
     write_pair(loud_bilm(char_cnn={"max_characters_per_token": 30}), tmp_path)
     main(["new", "tag", str(tmp_path / "project"), "--bilm", str(tmp_path)])
@@ -220,6 +222,7 @@ def test_the_commands_of_a_bilm_projects_readme_train_measure_export_and_embed(
     assert Path("exported/weights.hdf5").is_file() and Path("vectors.hdf5").is_file()
 
 
+@pytest.mark.slow
 def test_the_text_of_a_bilm_is_split_into_parts_and_its_size_chooses_the_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

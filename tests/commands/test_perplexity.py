@@ -75,6 +75,7 @@ def test_the_command_prints_and_writes_what_it_measures(
     assert (figures["vocabulary_size"], figures["block_words"]) == (len(COUNTS) + 1, 5)
 
 
+@pytest.mark.slow
 def test_the_order_of_softmax_rows_does_not_change_the_perplexity(
     text: str, tmp_path: Path
 ) -> None:

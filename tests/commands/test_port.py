@@ -85,6 +85,7 @@ def test_port_reads_and_writes_standard_streams(
     assert capfd.readouterr().out == (old / "new.json").read_text()
 
 
+@pytest.mark.slow
 def test_numbers_given_as_strings_are_converted_and_variables_are_kept(tmp_path: Path) -> None:
     old: Any = simple_tagger()
     old["model"]["encoder"]["hidden_size"] = "5"

@@ -27,6 +27,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run" / "model.tar.gz"
 
 
+@pytest.mark.slow
 def test_every_question_gets_an_answer_that_can_be_scored(archive: Path, tmp_path: Path) -> None:
     output = tmp_path / "answers.json"
     run("predict", archive, "--squad", DATA, "-o", output, "--batch-size", 3)
@@ -207,6 +208,7 @@ def test_a_mistake_in_a_file_is_found_before_the_first_prediction(
         assert not (tmp_path / output).exists()
 
 
+@pytest.mark.slow
 def test_a_file_of_json_is_a_list_of_the_lines_of_jsonl(
     tagger_archives: list[Path], tmp_path: Path
 ) -> None:

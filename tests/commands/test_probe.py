@@ -22,6 +22,7 @@ def tagged(folder: Path, name: str, sentences: list[str]) -> str:
     return str(folder / name)
 
 
+@pytest.mark.slow
 def test_each_layer_is_probed_with_its_control_task(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

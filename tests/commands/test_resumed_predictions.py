@@ -88,6 +88,7 @@ PLACES: list[tuple[Any, str, int]] = [
 WHILE_WRITING = PLACES[5:6]  # where the format of the output counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "name", "places"),
     [
@@ -124,6 +125,7 @@ def test_a_stop_at_any_place_does_not_change_the_output(
         output.unlink()
 
 
+@pytest.mark.slow
 def test_a_stopped_run_is_resumed_and_says_so(
     tagger_archives: list[Path],
     texts: Path,
@@ -152,6 +154,7 @@ def stop_in_the_fourth_chunk(archive: Path, texts: Path, output: Path) -> None:
     assert ended.status == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_changed_texts_are_predicted_again(
     tagger_archives: list[Path],
     texts: Path,
@@ -170,6 +173,7 @@ def test_changed_texts_are_predicted_again(
     assert found == predict(archive, texts, tmp_path / "whole.jsonl")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "number_of_archive", "changed"),
     [
@@ -196,6 +200,7 @@ def test_another_model_or_setting_starts_again(
     assert expected in caplog.messages
 
 
+@pytest.mark.slow
 def test_a_damaged_chunk_is_predicted_again(
     tagger_archives: list[Path], texts: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -227,6 +232,7 @@ def test_a_compressed_file_of_somebody_else_is_kept(
     assert (folder / "mine.jsonl.gz").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_a_mistake_keeps_the_texts_before_it(
     tagger_archives: list[Path], texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,6 +263,7 @@ def test_a_mistake_keeps_the_texts_before_it(
     assert num_calls() == 12 - 6
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("way_to_start_workers")
 def test_several_processes_write_the_same_bytes(
     tagger_archives: list[Path], texts: Path, tmp_path: Path

@@ -27,6 +27,7 @@ def gold(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", FILES)
 def test_figures_are_those_of_the_official_scorer(
     task: str, shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture

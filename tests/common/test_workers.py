@@ -44,6 +44,7 @@ def test_results_come_in_the_order_of_the_items() -> None:
     assert found == [(number, number + 100) for number in range(9)]
 
 
+@pytest.mark.slow
 def test_no_more_items_are_read_than_the_workers_need_next() -> None:
     num_read = 0
 
@@ -57,6 +58,7 @@ def test_no_more_items_are_read_than_the_workers_need_next() -> None:
         assert num_read - number <= 2 * WORKERS + 1
 
 
+@pytest.mark.slow
 def test_an_error_of_an_item_is_raised_in_its_place() -> None:
     found = map_in_processes(fail_at_three, range(9), WORKERS, begin, (0,))
     assert [next(found) for _ in range(3)] == [(0, 0), (1, 1), (2, 2)]
@@ -64,11 +66,13 @@ def test_an_error_of_an_item_is_raised_in_its_place() -> None:
         next(found)
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_one_sentence() -> None:
     with pytest.raises(ChildProcessError, match=r"^a worker was killed, perhaps for lack of m"):
         list(map_in_processes(die_at_three, range(9), WORKERS, begin, (0,)))
 
 
+@pytest.mark.slow
 def test_no_worker_is_left_after_a_stop() -> None:
     def read_until_stopped() -> Iterator[int]:
         yield from range(6)

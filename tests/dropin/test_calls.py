@@ -83,6 +83,7 @@ def assert_same(found: list[Pair], expected: list[Pair]) -> None:
             torch.testing.assert_close(vectors, published, atol=1e-5, rtol=0)
 
 
+@pytest.mark.slow
 def test_the_second_text_continues_from_the_first_and_each_call_starts_from_zero(
     model: Any, expected: list[Pair]
 ) -> None:
@@ -106,6 +107,7 @@ def test_a_failed_call_leaves_no_state_behind(model: Any, expected: list[Pair]) 
     assert_same([call(model, PAIRS[0])], expected[:1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
 def test_a_copied_model_gives_the_same_vectors(
     copied: Any, model: Any, expected: list[Pair]
@@ -115,6 +117,7 @@ def test_a_copied_model_gives_the_same_vectors(
     assert_same([call(other, pair) for pair in PAIRS], expected)
 
 
+@pytest.mark.slow
 def test_calls_in_different_threads_do_not_share_state(model: Any, expected: list[Pair]) -> None:
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda pair: call(model, pair), PAIRS * 10))

@@ -23,6 +23,7 @@ def workers_of(process: int) -> set[int]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_chunks", "forked_workers")  # those of a user start below
 def test_two_workers_write_the_same_bytes_as_one(settings: EmbedSettings, tmp_path: Path) -> None:
     text = write_text(tmp_path / "text.txt", LINES * 3)
@@ -31,6 +32,7 @@ def test_two_workers_write_the_same_bytes_as_one(settings: EmbedSettings, tmp_pa
     assert (tmp_path / "1.hdf5").read_bytes() == (tmp_path / "2.hdf5").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("forked_workers")
 def test_the_error_of_a_worker_is_raised(
     settings: EmbedSettings, text: Path, tmp_path: Path

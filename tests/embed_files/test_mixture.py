@@ -55,6 +55,7 @@ def test_the_vectors_equal_those_inside_the_model(
     )
 
 
+@pytest.mark.slow
 def test_a_model_with_several_placements_needs_one_named(
     bilm_files: dict[str, str], text: Path, tmp_path: Path
 ) -> None:

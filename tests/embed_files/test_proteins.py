@@ -53,6 +53,7 @@ def in_hdf5(path: Path) -> dict[str, np.ndarray]:
         return {str(each.attrs["original_id"]): each[()] for each in file.values()}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_chunks")
 def test_residues_get_allennlps_sums_in_files_like_those_of_bio_embeddings(
     fasta: Path, settings: EmbedSettings, expected: dict[str, np.ndarray], tmp_path: Path
@@ -68,6 +69,7 @@ def test_residues_get_allennlps_sums_in_files_like_those_of_bio_embeddings(
         assert {"sp|P1|A", "b\\s2", "empty", "d"} == set(file)
 
 
+@pytest.mark.slow
 def test_one_vector_per_protein_is_the_mean_in_each_format(
     fasta: Path, settings: EmbedSettings, expected: dict[str, np.ndarray], tmp_path: Path
 ) -> None:

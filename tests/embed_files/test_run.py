@@ -155,6 +155,7 @@ def begin(
         embed_file(source, output, settings)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_chunks")
 @EVERY_FORMAT
 def test_an_interrupted_run_continues_to_the_same_bytes(

@@ -208,12 +208,14 @@ def test_an_archived_embedder_keeps_its_trained_weights(
     assert_same_predictions(predictions_of_archive(tmp_path / "run" / "model.tar.gz"), expected)
 
 
+@pytest.mark.slow
 def test_a_users_own_model_is_archived_with_its_bilm(bilm: Path, tmp_path: Path) -> None:
     expected = predictions(train(own_config(str(bilm)), tmp_path / "run"))
     bilm.unlink()
     assert_same_predictions(predictions_of_archive(tmp_path / "run" / "model.tar.gz"), expected)
 
 
+@pytest.mark.slow
 def test_a_different_bilm_at_the_same_path_is_not_used(run: Run, tmp_path: Path) -> None:
     other = BiLm(BiLmOptions.from_dict(small_options(lstm={"projection_dim": 9})))
     write_training(tmp_path / "other", other).replace(run.bilm)

@@ -24,6 +24,7 @@ def stored_bilm(module: torch.nn.Module) -> list[str]:
     return [name for name in module.state_dict() if "bilm." in name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_a_frozen_bundled_bilm_is_not_stored_and_is_restored(precision: str) -> None:
     model = torch.nn.ModuleDict({"elmo": elmo(precision=precision)})

@@ -30,6 +30,7 @@ def assert_same_predictions(model: Model, expected: list[dict[str, Any]]) -> Non
     assert tags == expected[1:]
 
 
+@pytest.mark.slow
 def test_an_archive_predicts_without_its_cache(bilm: str, tmp_path: Path) -> None:
     expected = predictions(train(cached_config(bilm, tmp_path), tmp_path / "run"))
     gc.collect()  # closes the file

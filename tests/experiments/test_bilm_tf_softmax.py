@@ -70,6 +70,7 @@ def _run(program: ModuleType, weights: Path) -> None:
     program.add_softmax(str(folder), str(folder / "vocabulary.txt"), str(weights))
 
 
+@pytest.mark.slow
 def test_the_softmax_of_a_checkpoint_is_read_and_scores_text(
     program: ModuleType, weights: Path, tmp_path: Path
 ) -> None:

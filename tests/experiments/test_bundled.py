@@ -33,6 +33,7 @@ def test_each_archive_contains_the_configuration_of_its_name(build: ModuleType) 
         assert found == expected
 
 
+@pytest.mark.slow
 def test_the_first_of_two_trainings_comes_first_and_its_weights_begin_the_second(
     build: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:

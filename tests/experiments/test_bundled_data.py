@@ -103,6 +103,7 @@ def test_first_sentences_are_not_in_the_written_training_data(name: str) -> None
         assert len(letters(text)) < 25 or letters(text) not in written, text
 
 
+@pytest.mark.slow
 def test_first_sentences_are_not_generated_from_patterns(ner_data: ModuleType) -> None:
     score = importlib.import_module("first_sentences.score")
     names = ner_data.read_all_names()

@@ -40,6 +40,7 @@ def test_a_nul_in_a_path_is_an_error_with_a_name() -> None:
         BiLm.from_pretrained({"options": "a\0b", "weights": "c"})
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
 def test_paths_that_are_not_utf_8_are_read_and_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

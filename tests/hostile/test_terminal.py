@@ -34,6 +34,7 @@ def test_loggers_of_this_package_log_one_harmless_line(caplog: pytest.LogCapture
     assert record.getMessage() == f"{SHOWN} has 3 words"
 
 
+@pytest.mark.slow
 def test_every_module_takes_its_logger_from_there_and_prints_by_show() -> None:
     # These modules print JSON, or what they have escaped.
     may_print = {"streams.py", "files.py", "perplexity.py", "terminal.py"}

@@ -236,12 +236,14 @@ def test_a_pipe_in_the_folder_of_a_trained_model_is_refused(folder: Path) -> Non
             load_archive(copy)
 
 
+@pytest.mark.slow
 def test_models_are_loaded_in_several_threads(folder: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         loaded = list(pool.map(load_archive, [folder] * 8))
     assert len({id(archive.model) for archive in loaded}) == 8
 
 
+@pytest.mark.slow
 def test_rules_in_one_thread_leave_the_models_of_others_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -36,6 +36,7 @@ def test_the_checks_of_scikit_learn_that_apply_pass(check: str) -> None:
     getattr(estimator_checks, check)("ElmoVectorizer", ElmoVectorizer())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layers", ["mean", "all"])
 def test_a_sentences_vector_is_pooled_from_its_words(layers: str, pair: dict[str, str]) -> None:
     of_words = BiLm.from_files(pair["options"], pair["weights"]).embed(SENTENCES)
@@ -78,6 +79,7 @@ def test_the_biLM_is_on_the_requested_device_even_after_unpickling(pair: dict[st
         on_cpu.set_params(device="nowhere").transform(SENTENCES)
 
 
+@pytest.mark.slow
 def test_the_transformer_works_in_a_pipeline_and_a_grid_search(pair: dict[str, str]) -> None:
     sentences = [["a", "good", "play"], ["a", "bad", "play"]] * 6
     classes = [1, 0] * 6

@@ -30,6 +30,7 @@ def embed(pair: dict[str, str], *sentences: list[str]) -> np.ndarray:
     return np.concatenate([each.mean(dim=0).numpy() for each in layers])
 
 
+@pytest.mark.slow
 def test_known_sentences_are_embedded_separately(pair: dict[str, str]) -> None:
     nlp = pipeline(pair)
     nlp.add_pipe("sentencizer", before="elmo")
@@ -58,6 +59,7 @@ def test_white_space_and_typographic_characters_do_not_change_vectors(
     assert doc.has_vector == expected.has_vector == bool(plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
 def test_pipe_gives_the_same_vectors_as_single_documents(
     pair: dict[str, str], processes: int
@@ -86,6 +88,7 @@ def test_the_biLM_runs_on_spacys_device(
     assert devices == ["cpu", "cuda:1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layers", ["mean", "all"])
 def test_tokens_and_spans_slice_the_documents_vectors(layers: str, pair: dict[str, str]) -> None:
     doc = pipeline(pair, layers=layers)(TEXTS[0])

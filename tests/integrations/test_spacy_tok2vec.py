@@ -94,6 +94,7 @@ def test_a_tagger_learns_and_is_stored_with_its_biLM(
     assert [[token.tag_ for token in loaded(text)] for text, _ in TAGGED] == predicted
 
 
+@pytest.mark.slow
 def test_training_and_a_pipeline_with_sentence_boundaries_get_the_same_vectors(
     pair: dict[str, str],
 ) -> None:

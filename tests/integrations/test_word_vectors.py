@@ -13,6 +13,7 @@ from tests.small_bilm import loud_bilm, write_pair
 SENTENCES = [["The", "play", "ended", "."], [], ["Hello"]]
 
 
+@pytest.mark.slow
 def test_digests_differ_between_biLMs_and_settings(pair: dict[str, str], tmp_path: Path) -> None:
     settings: list[dict[str, Any]] = [
         {},

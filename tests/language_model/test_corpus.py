@@ -140,6 +140,7 @@ def test_a_shard_is_prepared_once_and_identified_by_its_content(
     assert prepare(str(shard), directory) != prepared
 
 
+@pytest.mark.slow
 def test_processes_may_prepare_the_same_shard_at_the_same_time(
     shard: Path, directory: Path
 ) -> None:

@@ -157,6 +157,7 @@ def test_two_stopped_processes_continue_to_the_same_result(
     assert torch.equal(first["sampler"], second["sampler"]), "the same negatives"
 
 
+@pytest.mark.slow
 def test_text_too_short_for_the_rows_of_all_processes_is_an_error(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -179,6 +180,7 @@ def nodes_in(folder: Path) -> list[dict[str, Any]]:
     return [{**config_in(folder), "distributed": dict(distributed)} for _ in range(2)]
 
 
+@pytest.mark.slow
 def test_nodes_with_different_texts_are_an_error(tmp_path: Path) -> None:
     nodes = nodes_in(tmp_path)
     other = tmp_path / "other.txt"

@@ -122,6 +122,7 @@ def test_words_truncated_to_the_same_bytes_do_not_affect_later_words() -> None:
     _assert_equal(_scores(text, 1, 2, 1), expected, rtol=2e-5)
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(LENGTHS, st.integers(2, 6), st.integers(1, 40), st.sampled_from([1, 5, 1000]))
 def test_scores_do_not_depend_on_batch_size_windows_or_chunks(

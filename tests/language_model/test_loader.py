@@ -94,6 +94,7 @@ def test_streams_restart_with_each_pass_and_each_block(
         assert starts == [number % batches == 0 for number in range(len(starts))]
 
 
+@pytest.mark.slow
 def test_each_pass_has_a_different_order_determined_by_the_seed(long_text: Path) -> None:
     loader, same, other = (_loader(long_text, seed=seed) for seed in (1, 1, 2))
     passes = [_batches(loader) for _ in range(3)]
@@ -103,6 +104,7 @@ def test_each_pass_has_a_different_order_determined_by_the_seed(long_text: Path)
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shuffle", [True, False])
 def test_batches_are_the_same_for_any_number_of_workers(long_text: Path, shuffle: bool) -> None:
     alone = _batches(_loader(long_text, shuffle=shuffle, block_words=20))
@@ -128,6 +130,7 @@ def test_two_processes_get_the_batches_of_one_with_twice_the_rows(
             assert [*apart[0][name], *apart[1][name]] == together[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shuffle", [True, False])
 @pytest.mark.parametrize(
     ("finished", "batches", "num_workers"),
@@ -156,6 +159,7 @@ def test_passes_may_be_counted_without_their_batches(long_text: Path) -> None:
     assert [_batches(resumed) for _ in range(3)] == [[], [], expected[2]]
 
 
+@pytest.mark.slow
 def test_the_fingerprint_depends_only_on_what_changes_the_streams(
     text: Path, long_text: Path
 ) -> None:
@@ -176,6 +180,7 @@ def test_the_fingerprint_depends_only_on_what_changes_the_streams(
     assert loader.fingerprint["vocabulary"] != known["vocabulary"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_workers", [0, 2])
 def test_global_random_states_are_not_changed(text: Path, num_workers: int) -> None:
     loader = _loader(text, num_workers=num_workers)
@@ -227,6 +232,7 @@ def test_unusable_options_and_data_are_named(text: Path, tmp_path: Path) -> None
         next(iter(loader))
 
 
+@pytest.mark.slow
 def test_errors_read_the_same_with_and_without_workers(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,7 @@ def test_the_loss_is_scaled_and_the_metrics_are_not(bilm_config: dict[str, Any])
     assert scaled.get_metrics() == plain.get_metrics()
 
 
+@pytest.mark.slow
 def test_only_the_softmax_learns_during_warm_up(
     bilm_config: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:

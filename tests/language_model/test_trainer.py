@@ -172,6 +172,7 @@ def test_training_continues_in_a_moved_folder(tmp_path: Path) -> None:
     assert result(tmp_path / "after", {"patience": 2}) == expected
 
 
+@pytest.mark.slow
 def test_a_validation_in_another_order_in_each_epoch_continues_in_its_order(
     tmp_path: Path,
 ) -> None:

@@ -64,6 +64,7 @@ def go_on(
     return train(config, folder / "second")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "vocabulary"),
     [*((task, "new data alone") for task in CHANGES), (Ner, "extended"), (Sst, "extended")],
@@ -101,6 +102,7 @@ def test_old_labels_keep_their_values_and_new_ones_are_named(
     assert all(again.get_parameter(name).equal(value) for name, value in after.named_parameters())
 
 
+@pytest.mark.slow
 def test_a_new_type_of_entity_never_follows_an_illegal_tag(tmp_path: Path) -> None:
     train_first(Ner, tmp_path)
     model = go_on(Ner, tmp_path, "Mira B-PER\njoined O\nSolt B-ORG\nHill I-ORG\n. O\n", {}).eval()
@@ -144,6 +146,7 @@ def test_labels_missing_from_the_old_vocabulary_are_refused_in_training(
         go_on(task, tmp_path, text, {"type": "from_files"})
 
 
+@pytest.mark.slow
 def test_tags_of_another_encoding_are_refused(tmp_path: Path) -> None:
     train_first(Ner, tmp_path)
     config = Ner.config([])

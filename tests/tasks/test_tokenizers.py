@@ -32,6 +32,7 @@ def test_words_are_split_like_the_penn_treebank_with_plain_quotation_marks(
     assert [token.text for token in PennTreebankTokenizer().tokenize(text)] == words.split()
 
 
+@pytest.mark.slow
 def test_spacys_rules_do_not_accumulate_new_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SpacyRules, "max_new_words", 50)
     tokenizer = SpacyRulesTokenizer()

@@ -185,6 +185,7 @@ HDF5_WORDS = st.lists(
 )
 
 
+@pytest.mark.slow
 @at_most(10)
 @given(words=HDF5_WORDS)
 def test_the_softmax_survives_a_round_trip(

@@ -81,6 +81,7 @@ def stop(server: ThreadingHTTPServer) -> None:
     server.server_close()
 
 
+@pytest.mark.slow
 def test_a_downloaded_model_loads_again_without_a_network(
     named: str,
     bilm: BiLm,
@@ -187,6 +188,7 @@ def hub(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tu
     return calls
 
 
+@pytest.mark.slow
 def test_a_hub_model_is_loaded_from_a_folder_or_from_files(
     hub: list[tuple[str, ...]], bilm: BiLm, tmp_path: Path
 ) -> None:

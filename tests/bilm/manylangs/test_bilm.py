@@ -51,6 +51,7 @@ def test_every_recurrence_gives_the_same_layers(path: ComputePath, folder: Path)
         assert_near(layers.cpu(), expected)
 
 
+@pytest.mark.slow
 def test_gradients_reach_all_weights(folder: Path) -> None:
     bilm = BiLm.from_pretrained(str(folder)).requires_grad_(True)
     slots = bilm.options.char_cnn.max_characters_per_token

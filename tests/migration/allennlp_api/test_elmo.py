@@ -130,6 +130,7 @@ def test_our_elmo_and_allennlps_accept_each_others_bilm(files: Files, kind: Any,
     assert_same(Elmo(*files, 2).eval()(batch_to_ids(SENTENCES)), elmo(batch_to_ids(SENTENCES)))
 
 
+@pytest.mark.slow
 def test_a_bilm_may_be_a_name_an_archive_or_an_object(files: Files) -> None:
     ids = batch_to_ids(SENTENCES)
     loaded: BiLm = BiLm.from_pretrained({"options": files[0], "weights": files[1]})

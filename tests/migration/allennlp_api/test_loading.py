@@ -16,6 +16,7 @@ from tests.migration.allennlp_api.against_allennlp import (
 from tests.migration.allennlp_api.conftest import Files, write_bilm
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vocabulary", [None, WORDS], ids=["characters", "words"])
 def test_our_elmo_and_allennlps_load_each_others_state_dict(
     files: Files, tmp_path: Path, vocabulary: list[str] | None

@@ -27,6 +27,7 @@ def test_json_keeps_the_order_of_its_keys_and_may_have_comments() -> None:
     assert config == {"z": 1, "a": {"y": "http://x # no comment", "b": [2]}}
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.dictionaries(st.text(), st.text() | st.integers(-(2**50), 2**50) | st.lists(st.booleans())))
 def test_written_jsonnet_evaluates_to_the_original_value(config: dict[str, Any]) -> None:
@@ -37,6 +38,7 @@ def test_written_jsonnet_evaluates_to_the_original_value(config: dict[str, Any])
 OLD = '{"b": std.extVar("DIR") + "/train", "a": std.extVar("PATH_OF_DEV"), "c": "x"}'
 
 
+@pytest.mark.slow
 def test_variables_are_kept_and_the_environment_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIR", "secret")
     text = to_json(read(OLD))
@@ -54,6 +56,7 @@ COMPUTED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", COMPUTED)
 def test_a_variable_used_in_a_computation_is_required(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("N", "3")
@@ -78,6 +81,7 @@ def test_jsonnet_errors_are_reported_in_one_sentence(text: str, message: str) ->
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", ["import '{}'", "importstr '{}'"])
 def test_imports_outside_the_files_folder_are_refused(expression: str, tmp_path: Path) -> None:
     folder = tmp_path / "a"
@@ -98,6 +102,7 @@ def test_imports_outside_the_files_folder_are_refused(expression: str, tmp_path:
     assert read_import("../x", trust=True) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "message"), [
     ("{a: std.makeArray(100000000, function(i) i)}", "beyond 1 GB of memory"),
     ("{a: std.repeat('ab', 500001)}", "more than 1,000,000 characters"),

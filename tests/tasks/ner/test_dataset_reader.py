@@ -77,6 +77,7 @@ def test_malformed_lines_are_refused_naming_the_line_and_the_importer(
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("part", "sentences"), [("train", 3394), ("dev", 1009), ("test", 1287)])
 def test_real_data_are_read_completely(shared: Path, part: str, sentences: int) -> None:
     reader = Conll2003Reader({}, tag_column=3)

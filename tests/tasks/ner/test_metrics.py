@@ -89,6 +89,7 @@ def conlleval(words: list[tuple[str, str]]) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(
     st.lists(
