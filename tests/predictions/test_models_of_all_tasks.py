@@ -13,7 +13,7 @@ from elmo_plugin.commands.main import main
 from elmo_plugin.common.bundled import trained_models
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.tabs import task_tabs
-from elmo_plugin.predictions.kinds import view
+from elmo_plugin.predictions.kinds import parts_to_show
 from elmo_plugin.predictions.prediction import TASKS
 from elmo_plugin.predictions.predictor import load_predictor
 
@@ -60,7 +60,7 @@ def test_a_model_predicts_and_shows_what_allennlp_predicts(
     loaded = load_predictor(name)
     output = loaded.predict_json(dict(inputs))
     assert loaded.task is TASKS[name] and json.dumps(output) == json.dumps(expected)
-    assert view(TASKS[name], output, inputs)
+    assert parts_to_show(TASKS[name], output, inputs)
     texts = [json.dumps(inputs)] if name == "srl" else [str(text) for text in inputs.values()]
     main(["predict", name, *texts])
     shown = capsys.readouterr().out
