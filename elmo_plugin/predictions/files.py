@@ -119,17 +119,18 @@ def _write_json(predictions: NumberedPredictions, target: Target) -> None:
 
 def _to_json(line: int, prediction: Prediction) -> str:
     """
-    Returns the input and the prediction as JSON in one line. If both have a key, with different
-    values, the input's is written as `input_KEY`.
+    Returns the number of the line, the input and the prediction as JSON in one line. If the input
+    has another value for a key of the output, it is written as `input_KEY`.
     """
-    content: dict[str, object] = {"line": line}  # first, so that it begins the object
+    output: dict[str, object] = dict(prediction)
+    output["line"] = line
+    content: dict[str, object] = {"line": line}  # so that every object begins with it
     for key, value in prediction.inputs.items():
-        is_overwritten = key in prediction and prediction[key] != value
+        is_overwritten = key in output and output[key] != value
         if is_overwritten:
             key = f"input_{key}"
         content[key] = value
-    content.update(prediction)
-    content["line"] = line  # again, because the input may have such a key
+    content.update(output)
     return escape_in_json(json.dumps(content, ensure_ascii=False))
 
 
