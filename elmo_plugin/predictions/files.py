@@ -163,7 +163,7 @@ def _write_csv(predictions: NumberedPredictions, target: Target) -> None:
         if kind.repeats_texts:
             in_each_row.update(prediction.texts())
         if table is None:
-            # All predictions are of one task, so the columns of the first are those of all.
+            # All predictions are of one task, so all have the columns of the first.
             table = _begin_table(target.file, [*in_each_row, *kind.all_columns(prediction)])
         for row in kind.rows(prediction):
             cells = {**in_each_row, **row}

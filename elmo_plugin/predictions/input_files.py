@@ -232,7 +232,7 @@ class _Line(NamedTuple):
 
 
 def _filled_lines(lines: Iterable[bytes], file: str) -> Iterator[_Line]:
-    """Yields the lines of a file except blank ones, in which all characters are invisible."""
+    """Yields the lines of a file, except blank lines and lines of invisible characters."""
     for number, line in enumerate(lines, start=1):
         place = f"{_shown_name(file)}, line {number}"
         text = decode(line, place).rstrip("\r\n")

@@ -119,8 +119,8 @@ class Frames(Kind):
 
 def _which_occurrence(words: Sequence[str], index: int) -> str:
     """
-    Returns, such as ` (1 of 2)`, which of equal words the word at `index` is. Returns an empty
-    string if the word occurs once.
+    Tells equal words apart in a title. Returns, for example, ` (1 of 2)` for the first of two equal
+    words, and an empty string for a word that occurs only once.
     """
     word = words[index]
     count = words.count(word)
@@ -152,7 +152,7 @@ class Clusters(Kind):
 
     def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
         # The places of mentions count the characters of the document. If the input is a list of
-        # sentences, they count those of all words with spaces between them.
+        # sentences, they count the characters of all words, joined by spaces.
         if "document" in inputs:
             text = inputs["document"]
         else:
@@ -233,7 +233,7 @@ KINDS: dict[str, Kind] = {
     "predicates": Predicates(),
     "tags": Tags(),
 }
-"""The kinds. The key is the one that a prediction of this kind has for its results."""
+"""Each kind, by the key under which its predictions have their results."""
 
 
 def kind_of(output: Output, keys: Iterable[str] = KINDS) -> Kind | None:

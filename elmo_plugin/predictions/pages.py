@@ -67,7 +67,7 @@ def make_environment(folder: Path) -> Environment:
 def visible_text(value: object) -> object:
     """
     Returns a text with visible escapes for its control characters. Returns any other value
-    unchanged, and also `Markup`: a template has made it, and means its line feeds.
+    unchanged, such as `Markup`: it is HTML from a template, and its line feeds must stay.
     """
     if isinstance(value, str) and not isinstance(value, Markup):
         return visible(value)

@@ -65,7 +65,7 @@ class TextPredictor:
         Whether predictions depend on the texts before them, because a part of the model carries a
         state from batch to batch.
         """
-        if not hasattr(self.allennlp, "_model"):  # of a user's predictor this is not known
+        if not hasattr(self.allennlp, "_model"):  # a user's predictor: this cannot be known
             return True
         for model in self.models:
             if any(getattr(module, "stateful", False) for module in model.modules()):
@@ -290,13 +290,13 @@ def load_predictor(
     task = task_of(archive.model, str(path), predictor)
     predicates = options.get("predicates", tagger_of(path))
     tagger = None
-    # An archive is loaded here, because AllenNLP's predictor would load it without any checks.
     if predicates and isinstance(predicates, str | Path):
+        # Loaded here, because AllenNLP's predictor would load the archive without any checks.
         tagger = load_predictor(predicates, cuda_device=cuda_device, trust=trust)
         _check_tagger(task, str(path), tagger.task, str(predicates))
         options["predicates"] = tagger
-    # Without a name, AllenNLP would look for one in the configuration of the model. It does not say
-    # one if the model was fine-tuned (its type is then `from_archive`), but the model does.
+    # Without a name, AllenNLP would look for one in the configuration. That of a fine-tuned model,
+    # of type `from_archive`, does not contain a name, but the model itself knows it.
     name = predictor or archive.model.default_predictor
     # A predictor that the user names is trusted, and the archive's own is checked first.
     is_trusted = trust or predictor is not None
@@ -305,7 +305,7 @@ def load_predictor(
         default_predictor(archive, trust=is_trusted),
     ):
         allennlp = Predictor.from_archive(archive, name, extra_args=options)
-    if task.name not in TASKS:  # for a task of the user's, only the predictor shows its texts
+    if task.name not in TASKS:  # only the predictor shows which texts a task of the user's has
         task = replace(task, texts=_texts_of(allennlp))
     return TextPredictor(allennlp, task, archive.config.as_dict(quiet=True), tagger)
 
@@ -350,7 +350,7 @@ def task_of(model: "Model", path: str, predictor: str | None = None) -> TaskCard
     predictor = predictor or members[0].default_predictor
     if predictor is None:
         hint = ""
-        # Compared by name, because this package does not import that of language models.
+        # Compared by name, because this package does not import `language_model`.
         if type(model).__name__ == "BiLmLanguageModel":
             hint = "; show a biLM by --bilm"
         raise BiLmError(

@@ -84,8 +84,8 @@ def _read_phrase(part: "Tree", location: str) -> Phrase:
 
 def _check_label(label: str, is_only_label: bool, location: str) -> None:
     """
-    Raises `ConfigurationError` if a label is not a number from 0 to 4. The only label of a tree, in
-    which no phrases are marked, may also be a word.
+    Raises `ConfigurationError` if a label is not a number from 0 to 4. If a tree has only one
+    label, because no phrases are marked in it, this may also be a word.
     """
     if label in ("0", "1", "2", "3", "4"):
         return
@@ -175,8 +175,8 @@ class SstTreesReader(LabeledTextsReader):
         self, lines: Iterable[Line]
     ) -> Iterator[tuple[list[Token], str, list[Token] | None]]:
         """
-        Yields the words of each text or phrase, its label, and the words of the whole sentence.
-        In place of the sentence, texts that are not from trees have `None`.
+        Yields the words of each text or phrase, its label, and the words of the whole sentence. The
+        sentence is `None` for texts that are not from trees.
         """
         lines = (line for line in lines if line.text.strip())
         first = next(lines, None)
@@ -205,12 +205,12 @@ class SstTreesReader(LabeledTextsReader):
 
     def _read_trees(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, list[Token]]]:
         """
-        Yields the sentence of each tree, and then those of its phrases that are long enough. Each
-        comes with its label and with the words of the sentence.
+        Yields the sentence of each tree, and then its phrases that are long enough. Each comes with
+        its label and with the words of the sentence.
         """
         labels_are_numbers: bool | None = None
         if self._is_binary:
-            labels_are_numbers = True  # only numbers are divided into negative and positive ones
+            labels_are_numbers = True  # `binary` divides numbers into negative and positive ones
         for line in lines:
             sentence, *phrases = _parse_tree(line)
             if labels_are_numbers is None:  # the labels of a file are all like its first one
@@ -334,7 +334,7 @@ class SstBcn(Classifier):
         self.contextual_encoder = contextual_encoder
         # For each word, self-biattention returns three vectors of the encoder's size.
         self.integrator = construct_encoder(integrator, 3 * contextual_encoder.get_output_dim())
-        # A bias would have no effect, because softmax does not change if all scores grow alike.
+        # A bias would have no effect: softmax does not change if it is added to all scores.
         self.pooling_scores = nn.Linear(self.integrator.get_output_dim(), 1, bias=False)
         self.dropout = Dropout(dropout)
         # For each sentence, pooling returns four vectors of the integrator's size.

@@ -85,8 +85,7 @@ class TaskModel(FiniteModule, Model):
     @overrides
     def forward_on_instances(self, instances: list[Instance]) -> list[dict[str, np.ndarray]]:
         outputs = super().forward_on_instances(instances)
-        # In training and evaluation `get_metrics` warns of unknown tags, but predictors do not call
-        # it.
+        # In evaluation `get_metrics` warns of unknown tags, but predictors do not call it.
         new_tags = sorted(set(self._unknown_tags) - self._reported_tags)
         if new_tags:
             logger.warning(
@@ -128,7 +127,7 @@ class TaskModel(FiniteModule, Model):
         """
         if self._initializer is None:
             return
-        pretrained_ids: set[int] = set()  # by `id`, because tensors are compared by their values
+        pretrained_ids: set[int] = set()  # by `id`, because `==` would compare values
         for module in self.modules():
             if isinstance(module, BiLm):
                 pretrained_ids.update(id(parameter) for parameter in module.parameters())
@@ -253,9 +252,8 @@ def in_float32(logits: Any) -> Any:
 
 def average_probabilities(logits: Sequence[Tensor]) -> Tensor:
     """
-    Averages the probabilities of several models, and returns the logarithm of the average, which
-    takes the place of the logits of one model. Each tensor has the logits of a model; its softmax
-    over the last dimension is the probabilities.
+    Averages the probabilities of several models, and returns the logarithm of the average, to be
+    used as logits. Each tensor has the logits of one model, with the classes in the last dimension.
     """
     log_probabilities = torch.stack(list(logits)).log_softmax(dim=-1)  # Shape: (models, ...)
     return log_probabilities.logsumexp(dim=0) - math.log(len(logits))

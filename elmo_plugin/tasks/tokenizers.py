@@ -33,8 +33,8 @@ _MARKS = re.compile(f"([¿¡।॥۔؟؛،።፣։]|{_EMOJI})")  # noqa: RUF001
 
 class TypedToken(Token):
     """
-    A word whose `text`, as the model reads it, differs from its form in the text: `typed`, from
-    `idx` to `idx_end`.
+    A word with its place in the text, from `idx` to `idx_end`, and with its form there, `typed`.
+    The model may read another form of it, `text`.
     """
 
     __slots__ = ("typed",)
@@ -63,7 +63,7 @@ class RawTextTokenizer(Tokenizer):
     """
 
     needs_spaces = True
-    """Whether spaces between words are needed. Each Han or kana character is then a word."""
+    """Whether a text must have spaces between words. Each Han or kana character is then a word."""
 
     @abstractmethod
     def split(self, text: str) -> Iterable[Token]:
@@ -80,7 +80,7 @@ class RawTextTokenizer(Tokenizer):
                 check_script(text, option="tokenizer")
         normalized = NormalizedText(text, separate=self.needs_spaces)
         tokens: list[Token] = []
-        end_before = 0  # of the token before, in the normalized text
+        end_before = 0  # the end of the token before, in the normalized text
         for token in self.split(normalized.text):
             place = _find_token(token, normalized.text, end_before)
             if place is None:  # not in the text, such as [CLS]: it remains without a place
@@ -94,8 +94,8 @@ class RawTextTokenizer(Tokenizer):
 
 def _with_place(token: Token, start: int, end: int, text: str) -> Token:
     """
-    Returns a token with its place in the text as typed and, if the model reads another form, with
-    the form there.
+    Returns a token with its place in the text as typed, and with its form there if the model reads
+    another one.
     """
     typed = text[start:end]
     is_changeable = isinstance(token, Token)  # spaCy's tokens are not

@@ -62,7 +62,7 @@ class SrlHighwayLstm(TaskModel):
     vocab : `Vocabulary`
         With the tags in the namespace "labels".
     contextual_encoder : `Lazy[ContextualEncoder]`
-        Encodes each word in its context. It also gets the vector that marks the predicate. In the
+        Encodes each word, next to the vector that marks the predicate, in its context. In the
         paper, its encoder is a `highway_lstm`.
     predicate_dim : `int`, optional (default = `100`)
         The size of the vector that marks the predicate.
@@ -86,7 +86,8 @@ class SrlHighwayLstm(TaskModel):
         self.predicate_embedding = nn.Embedding(2, predicate_dim)
         self.contextual_encoder = contextual_encoder.construct(feature_dim=predicate_dim)
         self.tag_projection = nn.Linear(self.contextual_encoder.get_output_dim(), len(self._tags))
-        self._transition_scores: Tensor  # set by `register_buffer`, for type checkers declared here
+        # Declared for type checkers: `register_buffer` sets both.
+        self._transition_scores: Tensor
         self._first_tag_scores: Tensor
         transition_scores, first_tag_scores = bio_transitions(self._tags)
         # They follow from the tags, so they are not saved with the weights.
@@ -145,7 +146,8 @@ class SrlHighwayLstm(TaskModel):
             )
             output["tags"] = [[self._tags[index] for index in path] for path in paths]
         if tags is not None:
-            gold_tags = [metadata["tags"] for metadata in frame]  # as text, also unknown ones
+            # As text, because all tags that are not in the vocabulary have the same index.
+            gold_tags = [metadata["tags"] for metadata in frame]
             known = logits.mask & self.known_tags(tags, gold_tags)
             output["loss"] = _mean_cross_entropy(logits.logits, tags, known)
             if not self.training:
@@ -343,7 +345,7 @@ class SrlPredictor(SentencePredictor):
         predictions = []
         for tokens, indices in zip(sentences, predicates, strict=True):
             words = [text_as_typed(token) for token in tokens]
-            frames_of_sentence = list(islice(frames, len(indices)))
+            frames_of_sentence = list(islice(frames, len(indices)))  # the next ones
             predictions.append({"words": words, "frames": frames_of_sentence})
         return predictions
 
@@ -387,9 +389,9 @@ class SrlPredictor(SentencePredictor):
 
     def _find_predicates(self, inputs: list[JsonDict]) -> list[list[int]]:
         """
-        Returns the indices of the predicates that the tagger finds in each input. If there are any
-        inputs, raises `ConfigurationError` if no tagger was given, or if it is a predictor of
-        another task.
+        Returns the indices of the predicates that the tagger finds in each input. Raises
+        `ConfigurationError` if no tagger was given although there are inputs for it, or if the
+        tagger is a predictor of another task.
         """
         if not inputs:
             return []

@@ -80,8 +80,8 @@ def sentence_of(words: Sequence[ConllWord]) -> SrlSentence:
         with locate_label_errors([word.line for word in words], column=f"{name}: "):
             arguments = parse_labels(labels)
         verb = _find_verb(words, arguments, name)
-        # The first of the framed words belongs to the first column, and so on. If there are more or
-        # fewer of them than columns, nobody can tell which of them belong to a column.
+        # The first framed word belongs to the first column, and so on. If there are more or fewer
+        # words than columns, nobody can tell which belong together, so nothing is checked.
         if len(framed_words) == num_columns:
             _check_verb_is_framed(words, verb, framed_words[number], name)
         predicates.append(_predicate_at(words, verb.start, arguments))
