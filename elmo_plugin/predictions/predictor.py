@@ -290,7 +290,9 @@ def load_predictor(
     task = task_of(archive.model, str(path), predictor)
     predicates = options.get("predicates", tagger_of(path))
     tagger = None
-    if predicates and isinstance(predicates, str | Path):
+    if isinstance(predicates, TextPredictor):
+        tagger = predicates
+    elif predicates and isinstance(predicates, str | Path):
         # Loaded here, because AllenNLP's predictor would load the archive without any checks.
         tagger = load_predictor(predicates, cuda_device=cuda_device, trust=trust)
         _check_tagger(task, str(path), tagger.task, str(predicates))

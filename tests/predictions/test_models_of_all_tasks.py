@@ -97,6 +97,14 @@ def test_an_unsuitable_predicate_tagger_is_refused(
         load_predictor(path, predicates=predicates)
 
 
+def test_a_tagger_may_be_a_predictor_and_counts_as_a_part_of_the_model() -> None:
+    tagger = load_predictor("srl_predicates")
+    srl = load_predictor("srl", predicates=tagger)
+    sentence = "She wants to leave ."
+    assert srl.predict(sentence) == load_predictor("srl").predict(sentence)
+    assert srl.models[1:] == tagger.models
+
+
 def test_predicted_spans_are_read_by_the_scorers(tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("Ada said she saw her dog.\nShe wants to leave Rome.\n")
     suffixes = {"ner": ".conll", "srl": ".jsonl", "coref": ".jsonl"}
