@@ -62,7 +62,7 @@ class Entities(Kind):
         title = _title_if_empty(entities, task)
         is_plain_text = "sentence" in inputs and "words" not in inputs
         # A predictor of the user's may give entities without their places in a plain text. Then the
-        # words are shown, with spaces between them, as they are if the input is a list of words.
+        # words are shown, with spaces between them, like an input that is a list of words.
         if is_plain_text and all("start_char" in entity for entity in entities):
             marked = []
             for entity in entities:

@@ -40,8 +40,8 @@ class TaskModel(FiniteModule, Model):
     A subclass has these three methods, and ends its constructor with `self.initialize()`:
 
     - `compute_logits` returns all that an ensemble averages, in any form.
-    - `average_logits` takes a list of what the models of an ensemble returned, and returns their
-      average in the same form. It is often `average_probabilities`.
+    - `average_logits` takes a list of these logits, one entry for each model of an ensemble, and
+      returns their average in the same form. It is often `average_probabilities`.
     - `decode` returns the output for logits, and updates `self.metric` if the batch has the correct
       answers.
 
