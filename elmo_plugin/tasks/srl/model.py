@@ -225,7 +225,7 @@ class SrlPredicates(TaskModel):
     ) -> None:
         super().__init__(vocab, **kwargs)
         self.contextual_encoder = contextual_encoder
-        # Of the two classes, 1 (`PREDICATE`) is a predicate, and 0 is any other word.
+        # Class 1 (`PREDICATE`) is a predicate, and class 0 is any other word.
         self.tag_projection = nn.Linear(contextual_encoder.get_output_dim(), 2)
         self._accuracy = CategoricalAccuracy()
         self._f1 = F1Measure(positive_label=PREDICATE)
