@@ -15,7 +15,7 @@ from unicodedata import category
 from elmo_plugin.common.bundled import bundled_models, model_name, tagger_of, trained_models
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.task_cards import TaskCard
-from elmo_plugin.predictions.kinds import view
+from elmo_plugin.predictions.kinds import parts_to_show
 from elmo_plugin.predictions.prediction import TASKS, Prediction
 from elmo_plugin.predictions.predictor import TextPredictor, load_predictor
 from elmo_plugin.predictions.views import Part
@@ -178,7 +178,7 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
     try:
         prediction = archive.predict(inputs)
         as_json = json.dumps(prediction, indent=2, ensure_ascii=False, allow_nan=False)
-        parts = view(archive.task, prediction, inputs)
+        parts = parts_to_show(archive.task, prediction, inputs)
     except Exception as failure:  # a user's model, predictor or reader may raise any error
         prediction = None  # a prediction that cannot be written as JSON, or shown, is left out
         if _is_mistake_of_user(failure):

@@ -10,8 +10,8 @@ FORMATS = (".jsonl", ".json", ".csv", ".conll", ".html")
 
 def check_suffix(path: str | Path) -> None:
     """
-    Raises `BiLmError` unless predictions can be written to a file with the suffix of the path.
-    `elmo predict` calls it before it imports torch, so that a wrong suffix is reported at once.
+    Raises `BiLmError` unless the suffix of the path is one of `FORMATS`. `elmo predict` calls this
+    before it imports torch, so that a wrong suffix is reported at once.
     """
     if Path(path).suffix.lower() not in FORMATS:
         raise BiLmError(f"expected {', '.join(FORMATS)}, got {path}")

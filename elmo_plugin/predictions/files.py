@@ -8,7 +8,7 @@ To add a format, write a function beside the others and add it to `_WRITERS`, an
 import csv
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
@@ -18,7 +18,7 @@ from elmo_plugin.common.formats.formulas import count_formulas, warn_of_formulas
 from elmo_plugin.common.streams import escape_in_json, visible_line
 from elmo_plugin.common.task_cards import TaskCard
 from elmo_plugin.predictions import check_suffix
-from elmo_plugin.predictions.kinds import kind_of
+from elmo_plugin.predictions.kinds import Kind, kind_of
 from elmo_plugin.predictions.pages import Section, page
 from elmo_plugin.predictions.prediction import Prediction
 
@@ -63,7 +63,7 @@ def check_format(path: str | Path, task: TaskCard) -> None:
     Raises `BiLmError` unless the predictions of a task can be written to a path: its suffix must be
     one of `FORMATS`, and .conll is only for tasks that find entities.
     """
-    # The name of a device or a pipe need not have a suffix: it gets JSON lines.
+    # A device or a pipe gets JSON lines if its name does not have a suffix.
     if not is_special(path):
         check_suffix(path)
     if Path(path).suffix.lower() == ".conll" and "entities" not in task.finds:
@@ -77,12 +77,12 @@ def write_predictions(
 ) -> int:
     """
     Writes predictions to a file in the format of its suffix, completely or not at all, and returns
-    their number. A path without such a suffix is standard output or a device, and gets JSON lines.
+    their number. A path with none of these suffixes is standard output or a device.
 
-    .jsonl: an object a line for each prediction
+    .jsonl: a line with a JSON object for each prediction; also without a suffix
     .json: a list of the same objects
     .csv: a row for each entity, role, mention, answer or label
-    .conll: a line for each word and its tag, as AllenNLP's `predictor` formats them
+    .conll: a line for each word and its tag, formatted by AllenNLP's `predictor`
     .html: a page with a section for each prediction
     """
     path = Path(path)
@@ -101,7 +101,7 @@ def write_predictions(
 
 def _write_jsonl(predictions: NumberedPredictions, target: Target) -> None:
     """Writes a line for each prediction: an object with the keys of the input and of the output."""
-    # A person or a program that reads standard output gets each prediction at once.
+    # Whoever reads standard output, a person or a program, gets each prediction at once.
     flush = target.file is sys.stdout
     for line, prediction in predictions:
         print(_to_json(line, prediction), file=target.file, flush=flush)
@@ -119,17 +119,18 @@ def _write_json(predictions: NumberedPredictions, target: Target) -> None:
 
 def _to_json(line: int, prediction: Prediction) -> str:
     """
-    Returns the input and the prediction as JSON in one line. If both have a key, with different
-    values, the input's is written as `input_KEY`.
+    Returns the number of the line, the input and the prediction as JSON in one line. If the input
+    has another value for a key of the output, it is written as `input_KEY`.
     """
-    content: dict[str, object] = {"line": line}  # first, so that it begins the object
+    output: dict[str, object] = dict(prediction)
+    output["line"] = line
+    content: dict[str, object] = {"line": line}  # so that every object begins with it
     for key, value in prediction.inputs.items():
-        is_overwritten = key in prediction and prediction[key] != value
+        is_overwritten = key in output and output[key] != value
         if is_overwritten:
             key = f"input_{key}"
         content[key] = value
-    content.update(prediction)
-    content["line"] = line  # again, because the input may have such a key
+    content.update(output)
     return escape_in_json(json.dumps(content, ensure_ascii=False))
 
 
@@ -153,30 +154,40 @@ def _write_conll(predictions: NumberedPredictions, target: Target) -> None:
 
 
 def _write_csv(predictions: NumberedPredictions, target: Target) -> None:
-    """Writes a table. All predictions are of one task, so the first decides on the columns."""
+    """Writes a table with the rows of all predictions."""
     table: csv.DictWriter[str] | None = None
     num_formulas = 0
     for line, prediction in predictions:
-        kind = kind_of(prediction)
-        if kind is None:
-            raise BiLmError(
-                f"a prediction with {', '.join(prediction)} cannot be a table; write .jsonl"
-            )
+        kind = _kind_of_rows(prediction)
         in_each_row: dict[str, object] = {"line": line}
         if kind.repeats_texts:
             in_each_row.update(prediction.texts())
         if table is None:
-            columns = [*in_each_row, *kind.all_columns(prediction)]
-            # Rows have other keys too, such as an entity's `start_word`; they are left out.
-            table = csv.DictWriter(
-                target.file, columns, restval="", extrasaction="ignore", lineterminator="\n"
-            )
-            table.writeheader()
+            # All predictions are of one task, so all have the columns of the first.
+            table = _begin_table(target.file, [*in_each_row, *kind.all_columns(prediction)])
         for row in kind.rows(prediction):
             cells = {**in_each_row, **row}
             num_formulas += count_formulas(cells.values())
             table.writerow(cells)
     warn_of_formulas(target.path.name, num_formulas)
+
+
+def _kind_of_rows(prediction: Prediction) -> Kind:
+    """Returns the kind of a prediction. Raises `BiLmError` if it is not known."""
+    kind = kind_of(prediction)
+    if kind is None:
+        raise BiLmError(
+            f"a prediction with {', '.join(prediction)} cannot be a table; write .jsonl"
+        )
+    return kind
+
+
+def _begin_table(file: TextIO, columns: Sequence[str]) -> "csv.DictWriter[str]":
+    """Writes the header of a table, and returns the writer of its rows."""
+    # Rows also have keys that are not columns, such as `start_word` of an entity: they are ignored.
+    table = csv.DictWriter(file, columns, restval="", extrasaction="ignore", lineterminator="\n")
+    table.writeheader()
+    return table
 
 
 _WRITERS: dict[str, Callable[[NumberedPredictions, Target], None]] = {

@@ -40,6 +40,7 @@ _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _TABLE_SUFFIXES = (".csv", ".xlsx", ".xlsm", ".parquet", ".arrow", ".feather")
 _COLUMN_SUFFIXES = (".conll", ".conllu", ".conllup")
 _SNIFFED_LINES = 20  # how many lines are read to find the form of a file
+_ARGUMENT = "TEXT"  # the place, in messages, of an input from the command line
 
 
 class Form(Enum):
@@ -52,9 +53,9 @@ class Form(Enum):
 
 def inputs_of(texts: Sequence[str], task: TaskCard) -> Iterator[Input]:
     """
-    Yields the inputs that `elmo predict` gets in its arguments TEXT: the texts of one input, a JSON
-    object, or a file with an input in each line (standard input, if it is `-`). For a task with
-    questions, the passage, the questions, or both may come from files.
+    Yields the inputs that the arguments TEXT of `elmo predict` stand for. They are the texts of one
+    input, or one input as a JSON object, or a file with an input in each line (`-` for standard
+    input). For a task with questions, the passage, the questions, or both may come from files.
     """
     files = [text for text in texts if text == "-" or os.path.exists(text)]
     if not files:
@@ -63,7 +64,7 @@ def inputs_of(texts: Sequence[str], task: TaskCard) -> Iterator[Input]:
         yield from read_inputs(texts[0], task)
     elif len(texts) == 2 and "question" in task.text_names:
         yield from _inputs_about_passage(texts, files, task)
-    else:
+    else:  # several arguments, and one of them is a file
         hint = ""
         if len(files) > 1:
             hint = "; `cat FILES | elmo predict ARCHIVE -` reads several"
@@ -73,10 +74,10 @@ def inputs_of(texts: Sequence[str], task: TaskCard) -> Iterator[Input]:
 
 
 def _typed_input(texts: Sequence[str], task: TaskCard) -> Input:
-    """Returns the input for the texts of a command line, or for its one object of JSON."""
+    """Returns the input whose texts, or whose JSON object, are in the arguments TEXT."""
     if len(texts) == 1 and _JSON_OBJECT.match(texts[0]):
-        return Input("TEXT", parse_json(texts[0], "TEXT", is_line=True))
-    return Input("TEXT", input_of_texts(task, texts))
+        return Input(_ARGUMENT, parse_json(texts[0], _ARGUMENT, is_line=True))
+    return Input(_ARGUMENT, input_of_texts(task, texts))
 
 
 def _inputs_about_passage(
@@ -86,21 +87,21 @@ def _inputs_about_passage(
     Yields the inputs of a passage and its questions, one or both of them in `files`:
 
         FILE "Who?"      one question about the whole file
-        "Who?" FILE      the same
-        "Ada left." FILE the question in each line of the file, about the typed passage
         FILE FILE        the question in each line of the second file, about the whole first one
+        "Who?" FILE      one question about the whole file
+        "Ada left." FILE the question in each line of the file, about the typed passage
     """
     first, last = texts
     if last not in files:
-        yield Input("TEXT", input_of_texts(task, [_content(first), last]))
+        yield Input(_ARGUMENT, input_of_texts(task, [_content(first), last]))
     elif first in files:
         yield from _questions_about(_content(first), last, _lines(last), task)
     else:
         lines = list(_lines(last))  # a list, because standard input can be read only once
-        typed_and_content = [first, _joined(lines, last)]
-        if is_question_first(task, typed_and_content):
-            # The two are exchanged there, with a warning.
-            yield Input("TEXT", input_of_texts(task, typed_and_content))
+        content = _joined(lines, last)
+        if is_question_first(task, [first, content]):
+            # `input_of_texts` exchanges question and passage, and warns of it.
+            yield Input(_ARGUMENT, input_of_texts(task, [first, content]))
         else:
             yield from _questions_about(first, last, lines, task)
 
@@ -115,7 +116,8 @@ def _questions_about(
     num_questions = 0
     for line in _filled_lines(lines, file):
         num_questions += 1
-        values = dict(zip(task.text_names, [passage, line.text.strip()], strict=True))
+        question = line.text.strip()
+        values = dict(zip(task.text_names, [passage, question], strict=True))
         yield Input(line.place, values, line.number)
     if not num_questions:
         raise BiLmError(
@@ -125,13 +127,15 @@ def _questions_about(
 
 def count_inputs(texts: Sequence[str], task: TaskCard) -> int | None:
     """
-    Returns the number of inputs that `inputs_of` yields, and raises `BiLmError` for a mistake in
-    any of them, so that it is found before the first prediction. Returns `None`, and checks
-    nothing, if one of the texts is a pipe or another file that can be read only once.
+    Returns the number of inputs that `inputs_of` yields. Since it reads them all, it raises
+    `BiLmError` for any mistake in them before the first prediction is made.
+
+    Returns `None` without reading anything if one of the texts is standard input, a pipe or another
+    file that can be read only once.
     """
     if any(text == "-" or is_special(text) for text in texts):
         return None
-    with silence():  # the inputs are read again to predict, and all warnings come then
+    with silence():  # the warnings come when the inputs are read again, to predict
         return sum(1 for _ in inputs_of(texts, task))
 
 
@@ -171,7 +175,7 @@ def read_inputs(path: str | Path, task: TaskCard) -> Iterator[Input]:
     """
     file = str(path)
     form = Form.LINES
-    # Standard input and pipes can be read only once, so nothing is read to find their form.
+    # Standard input and pipes can be read only once, so their form cannot be found by reading them.
     if file != "-" and not is_special(path):
         form = _form_of_file(file, task)
     if form is Form.LINES:
@@ -190,7 +194,7 @@ def _inputs_of_lines(file: str, task: TaskCard) -> Iterator[Input]:
     """Yields the input in each line of a file, or of standard input, `-`."""
     name = _shown_name(file)
     suffix = suffix_of(file)
-    # In other files, a sentence may contain tabs.
+    # Otherwise a tab belongs to the sentence.
     has_tabs_between_texts = len(task.texts) > 1 or suffix == ".tsv"
     num_inputs = 0
     num_exchanged = 0
@@ -204,8 +208,8 @@ def _inputs_of_lines(file: str, task: TaskCard) -> Iterator[Input]:
             values = _parse_object(line.text, line.place, task)
         else:
             _check_number_of_texts(texts, line.place, task)
-            # `input_of_texts` would exchange them too, but warn of each line.
             if is_question_first(task, texts):
+                # Exchanged and counted here, because `input_of_texts` would warn of each line.
                 num_exchanged += 1
                 texts.reverse()
             values = input_of_texts(task, texts)
@@ -228,11 +232,12 @@ class _Line(NamedTuple):
 
 
 def _filled_lines(lines: Iterable[bytes], file: str) -> Iterator[_Line]:
-    """Yields the lines of a file that are not blank; a line of invisible characters is."""
+    """Yields the lines of a file, except blank lines and lines of invisible characters."""
     for number, line in enumerate(lines, start=1):
         place = f"{_shown_name(file)}, line {number}"
         text = decode(line, place).rstrip("\r\n")
-        if normalize_text(text).strip():
+        is_blank = not normalize_text(text).strip()
+        if not is_blank:
             yield _Line(text, number, place)
 
 
@@ -266,9 +271,9 @@ def _takes_sentences(task: TaskCard) -> bool:
 
 def _form_of_several_texts(first_lines: Sequence[str], task: TaskCard, is_tsv: bool) -> Form:
     """
-    Returns the form of a file for a task with several texts, such as a premise and a hypothesis.
-    Lines have the texts with tabs between them. If a .tsv has more columns than that, it is a
-    table, whose header says which ones are the texts.
+    Returns the form of a file for a task with several texts, such as a premise and a hypothesis. A
+    line has the texts with tabs between them. But if a .tsv has more columns than the task has
+    texts, it is a table: its header says which columns are the texts.
     """
     if is_tsv and first_lines:
         num_columns = first_lines[0].count("\t") + 1
@@ -282,24 +287,25 @@ def _form_of_single_texts(first_lines: Sequence[str], file: str, task: TaskCard)
     Returns the form of a file for a task with one text, by its first lines. Raises `BiLmError` if
     they are plainly something else than texts.
     """
-    kind = kind_of_data(first_lines)
-    may_be_sentences = not kind
-    if may_be_sentences or kind == "JSON":
+    kind = kind_of_data(first_lines)  # empty if the lines may be sentences
+    if kind in ("", "JSON"):
         return Form.LINES
-    # Tabs divide the columns of a table as well as words and tags. A text has spaces, a word none.
-    num_with_space = sum(" " in line for line in first_lines)
-    has_texts = num_with_space > len(first_lines) / 2
-    if kind == BETWEEN_TABS and (has_texts or not _takes_sentences(task)):
-        return Form.TABLE
-    if kind.startswith("columns") and _takes_sentences(task):
+    if kind == BETWEEN_TABS:
+        # Either a table with a column of texts, or words and their tags. Only texts have spaces.
+        num_with_space = sum(" " in line for line in first_lines)
+        has_texts = num_with_space > len(first_lines) / 2
+        if has_texts or not _takes_sentences(task):
+            return Form.TABLE
+    has_word_in_each_row = kind.startswith("columns")
+    if has_word_in_each_row and _takes_sentences(task):
         return Form.COLUMNS
     raise BiLmError(f"{file}: expected a text in each line, got {kind}")
 
 
 def _parse_object(text: str, place: str, task: TaskCard) -> dict[str, Any]:
     """
-    Returns the JSON object of a line. Raises `BiLmError` for any other line, and if the object is
-    SQuAD's whole data set: `--squad` reads it.
+    Returns the JSON object of a line. Raises `BiLmError` for any other line, and for SQuAD's whole
+    data set in one object: the option `--squad` reads that.
     """
     if not _JSON_OBJECT.match(text):
         raise BiLmError(f"{place}: expected a JSON object in each line, got {text!r:.60}")

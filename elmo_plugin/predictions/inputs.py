@@ -10,8 +10,9 @@ from elmo_plugin.common.task_cards import TaskCard
 
 logger = get_logger(__name__)
 
-_CLOSING = " \t\r\n\"'”’)"  # noqa: RUF001
-_QUESTION = re.compile(rf"[^?!？！]*[?？][{_CLOSING}]*")  # noqa: RUF001
+_AFTER_QUESTION_MARK = " \t\r\n\"'”’)"  # noqa: RUF001
+# The only sentence that ends in `?` or `!` is a question, and nothing comes after it.
+_SINGLE_QUESTION = re.compile(rf"[^?!？！]*[?？][{_AFTER_QUESTION_MARK}]*")  # noqa: RUF001
 _QUESTION_MARKS = ("?", "\uff1f")
 
 
@@ -25,9 +26,10 @@ class Input(NamedTuple):
 
 def input_of_texts(task: TaskCard, texts: Sequence[str], place: str = "") -> dict[str, Any]:
     """
-    Returns the predictor's input: the texts by the task's names for them, in this order. If a
-    question comes before its passage, the two are exchanged, with a warning. Raises `BiLmError`,
-    beginning with `place`, unless there is one text for each name.
+    Returns the predictor's input: each text by the name that the task has for it. The texts come
+    in the order of these names. A question that comes before its passage is exchanged with it, and
+    a warning says so. Raises `BiLmError`, beginning with `place`, unless there is one text for each
+    name.
     """
     names = task.text_names
     if len(texts) != len(names):
@@ -46,17 +48,18 @@ def input_of_texts(task: TaskCard, texts: Sequence[str], place: str = "") -> dic
 
 def is_question_first(task: TaskCard, texts: Sequence[str]) -> bool:
     """
-    Returns whether the texts are in the wrong order for the task, a question before its passage:
-    the first is a single question, and the last is longer and no question.
+    Returns whether a question comes before its passage, but the task takes them in the other order.
+    The first text is then a single question, and the last one is longer and does not end in a
+    question.
     """
     if "question" not in task.text_names:
         return False
     first = texts[0]
     last = texts[-1]
-    last_is_question = last.rstrip(_CLOSING).endswith(_QUESTION_MARKS)
+    last_is_question = last.rstrip(_AFTER_QUESTION_MARK).endswith(_QUESTION_MARKS)
     if last_is_question or len(last) <= len(first):
         return False
-    return _QUESTION.fullmatch(first) is not None
+    return _SINGLE_QUESTION.fullmatch(first) is not None
 
 
 def input_of_item(task: TaskCard, item: Any, place: str) -> dict[str, Any]:
@@ -67,13 +70,13 @@ def input_of_item(task: TaskCard, item: Any, place: str) -> dict[str, Any]:
     if isinstance(item, Mapping):
         return dict(item)
     if isinstance(item, str):
-        text = str(item)  # an item of a numpy array is of a subclass of `str`
+        text = str(item)  # numpy's strings are of a subclass of `str`
         return input_of_texts(task, [text], place)
     names = task.text_names
     if len(names) > 1:  # a list of texts, such as a premise and a hypothesis
         texts = as_words(item, place, expected=" and ".join(names))
         return input_of_texts(task, texts, place)
     words = as_words(item, place, expected="a text or a list of words")
-    if "document" in names:  # of a single sentence
-        return {"sentences": [words]}
+    if "document" in names:
+        return {"sentences": [words]}  # the words are the only sentence of the document
     return {"words": words}

@@ -21,7 +21,7 @@ Inputs = Mapping[str, Any]
 
 
 class WordSpan(NamedTuple):
-    """Words of a sentence with a label, from the first word to the one after the last."""
+    """Words of a sentence with a label: from the word at `start` to the word before `end`."""
 
     start: int
     end: int
@@ -61,8 +61,8 @@ class Entities(Kind):
         entities = output["entities"]
         title = _title_if_empty(entities, task)
         is_plain_text = "sentence" in inputs and "words" not in inputs
-        # Entities in a plain text have their places there, unless a predictor of the user's found
-        # them. Otherwise the words are shown, with spaces between them.
+        # A predictor of the user's may give entities without their places in a plain text. Then the
+        # words are shown, with spaces between them, like an input that is a list of words.
         if is_plain_text and all("start_char" in entity for entity in entities):
             marked = []
             for entity in entities:
@@ -105,13 +105,7 @@ class Frames(Kind):
             # A set, because the roles may already include the predicate itself as "V".
             spans = {_word_span(role, role["role"]) for role in frame["roles"]}
             spans.add(WordSpan(index, index + 1, "V"))
-            title = frame["predicate"]
-            # If the sentence has the word several times, the title says which of them this is.
-            word = words[index]
-            count = words.count(word)
-            if count > 1:
-                occurrence = words[: index + 1].count(word)
-                title += f" ({occurrence} of {count})"
+            title = frame["predicate"] + _which_occurrence(words, index)
             parts.append(_mark_words(words, sorted(spans), task, title))
         if not parts:
             parts.append(_mark_words(words, [], task, task.nothing_found))
@@ -121,6 +115,19 @@ class Frames(Kind):
         for frame in output["frames"]:
             for role in frame["roles"]:
                 yield {**frame, **role}
+
+
+def _which_occurrence(words: Sequence[str], index: int) -> str:
+    """
+    Tells equal words apart in a title. Returns, for example, ` (1 of 2)` for the first of two equal
+    words, and an empty string for a word that occurs only once.
+    """
+    word = words[index]
+    count = words.count(word)
+    if count == 1:
+        return ""
+    occurrence = words[: index + 1].count(word)
+    return f" ({occurrence} of {count})"
 
 
 class Predicates(Kind):
@@ -144,7 +151,8 @@ class Clusters(Kind):
     columns = ("cluster", "text", "start_char", "end_char")
 
     def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
-        # The text whose characters the predictor has counted.
+        # The places of mentions count the characters of the document. If the input is a list of
+        # sentences, they count the characters of all words, joined by spaces.
         if "document" in inputs:
             text = inputs["document"]
         else:
@@ -200,8 +208,8 @@ class Label(Kind):
 
     def all_columns(self, output: Output) -> list[str]:
         """
-        Returns the columns, with one for the probability of each label. A predictor of the user's
-        may give a label without any.
+        Returns the columns, and after them a column for the probability of each label. A predictor
+        of the user's may give a label without probabilities.
         """
         return [*self.columns, *output.get("probabilities", {})]
 
@@ -212,7 +220,7 @@ class Label(Kind):
 
 
 def _likeliest_first(bar: Bar) -> tuple[float, bool]:
-    """Sorts bars by falling probability; of equal ones, the model's choice comes first."""
+    """Sorts bars by falling probability. Among equal ones, the model's choice comes first."""
     return -bar.value, not bar.is_best
 
 
@@ -225,13 +233,13 @@ KINDS: dict[str, Kind] = {
     "predicates": Predicates(),
     "tags": Tags(),
 }
-"""The kinds, by the key of a prediction that holds its result."""
+"""Each kind, by the key under which its predictions have their results."""
 
 
 def kind_of(output: Output, keys: Iterable[str] = KINDS) -> Kind | None:
     """
-    Returns the kind for the first of `keys` that a prediction has, or `None` if it has none of
-    them.
+    Returns the kind of a prediction: the first of `keys` that the prediction has decides. Returns
+    `None` if it has none of them.
     """
     for key in keys:
         if key in output:
@@ -239,13 +247,12 @@ def kind_of(output: Output, keys: Iterable[str] = KINDS) -> Kind | None:
     return None
 
 
-def view(task: TaskCard, output: Output, inputs: Inputs) -> list[Part]:
+def parts_to_show(task: TaskCard, output: Output, inputs: Inputs) -> list[Part]:
     """
-    Returns the parts of a prediction that are shown; none for a task of the user's, because its
-    form is not known. Raises `KeyError`, `TypeError` or `ValueError` if the prediction does not
-    have the form of its task.
+    Returns the texts and bars that show a prediction. Raises `KeyError`, `TypeError` or
+    `ValueError` if the prediction does not have the form of its task.
     """
-    if not task.finds:
+    if not task.finds:  # a task of the user's: the form of its predictions is not known
         return []
     kind = kind_of(output, task.finds)
     if kind is None:
@@ -255,7 +262,8 @@ def view(task: TaskCard, output: Output, inputs: Inputs) -> list[Part]:
 
 def color_of(label: str, task: TaskCard) -> int:
     """
-    Returns the color of a label. A role and the references to it (R-ARG0, C-ARG0) have the same.
+    Returns the color of a label. A role has the same color as the references to it, such as R-ARG0
+    and C-ARG0.
     """
     label = label.removeprefix("R-").removeprefix("C-")
     if label in task.colors:
@@ -275,12 +283,12 @@ def _mark_words(
     words: Sequence[str], spans: Sequence[WordSpan], task: TaskCard, title: str
 ) -> MarkedText:
     """Joins words by spaces, and marks the spans in this text."""
-    # Where each word begins in the text, and where one more would begin.
+    # The places at which the words begin in the text. One more word would begin at the last place.
     starts = list(accumulate((len(word) + 1 for word in words), initial=0))
     marked = []
     for span in spans:
         start = starts[span.start]
-        end = starts[span.end] - 1  # without the space
+        end = starts[span.end] - 1  # before the space that follows the span
         marked.append(MarkedSpan(start, end, span.label, color_of(span.label, task)))
     return MarkedText(title, " ".join(words), marked)
 
@@ -291,7 +299,7 @@ def _word_span(found: Output, label: str) -> WordSpan:
 
 
 def _first_text(inputs: Inputs, task: TaskCard) -> str:
-    """Returns the task's first text from the inputs, where it may have one of its other names."""
+    """Returns the task's first text from the inputs, by its name or by another name for it."""
     text = task.texts[0]
     for name in (text.name, *text.other_names):
         if name in inputs:

@@ -19,7 +19,7 @@ class PredictionView(NamedTuple):
 
     inputs: texts that the parts do not show, by their names
     parts: marked texts and bars
-    otherwise: shown in place of the parts if the list is empty
+    otherwise: a text that is shown if the list of parts is empty
     """
 
     inputs: Mapping[str, str]
@@ -66,8 +66,8 @@ def make_environment(folder: Path) -> Environment:
 
 def visible_text(value: object) -> object:
     """
-    Returns a text with visible escapes for control characters, and all else unchanged, such as
-    `Markup`: HTML that a template has made, whose line feeds belong there.
+    Returns a text with visible escapes for its control characters. Returns any other value
+    unchanged, such as `Markup`: it is HTML from a template, and its line feeds must stay.
     """
     if isinstance(value, str) and not isinstance(value, Markup):
         return visible(value)

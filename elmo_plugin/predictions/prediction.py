@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from elmo_plugin.common.meanings import no_attribute
 from elmo_plugin.common.streams import visible
 from elmo_plugin.common.task_cards import TaskCard, task_cards
-from elmo_plugin.predictions.kinds import view
+from elmo_plugin.predictions.kinds import parts_to_show
 from elmo_plugin.predictions.pages import PredictionView, to_html
 from elmo_plugin.predictions.views import Bar, Bars, Mark, MarkedText, Part, nest, percent
 
@@ -19,9 +19,9 @@ TASKS = {name: card for name, card in task_cards().items() if card.finds}
 
 class Found(dict[str, Any]):
     """
-    A thing that a model found in a text, such as an entity or a mention, with its place. Other
-    libraries count characters where earlier versions of this one counted words, so the names
-    `start` and `end` are refused.
+    A thing that a model found in a text, such as an entity or a mention, with its place. The keys
+    `start` and `end` are refused with an explanation: in other libraries they count characters, but
+    in earlier versions of this one they counted words.
     """
 
     def __missing__(self, key: Any) -> Any:
@@ -35,15 +35,15 @@ class Found(dict[str, Any]):
         raise KeyError(f"{key!r}: there are {', '.join(self)}")
 
 
-def _with_places(value: Any) -> Any:
+def _with_found(value: Any) -> Any:
     """
-    Returns the output of a predictor, in which each dictionary that says a place (it has
-    `start_word`) is a `Found`.
+    Returns the output of a predictor, or a value in it, with each dictionary that has `start_word`
+    as a `Found`.
     """
     if isinstance(value, list):
-        return [_with_places(item) for item in value]
+        return [_with_found(item) for item in value]
     if isinstance(value, dict):
-        items = {key: _with_places(item) for key, item in value.items()}
+        items = {key: _with_found(item) for key, item in value.items()}
         if "start_word" in items:
             return Found(items)
         return items
@@ -61,15 +61,15 @@ class Prediction(dict[str, Any]):
     def __init__(
         self, output: Mapping[str, Any], task: TaskCard, inputs: Mapping[str, Any]
     ) -> None:
-        super().__init__(_with_places(dict(output)))
+        super().__init__(_with_found(dict(output)))
         self.task = task
         self.inputs = inputs
 
     def parts(self) -> list[Part]:
-        """Returns the parts to show; none if the form of the prediction is not known."""
+        """Returns the parts to show, or none if the form of the prediction is not known."""
         try:
-            return view(self.task, self, self.inputs)
-        except Exception:  # a predictor of the user's may have another form
+            return parts_to_show(self.task, self, self.inputs)
+        except Exception:  # the output of a user's predictor may be anything
             return []
 
     def __missing__(self, key: Any) -> Any:
@@ -104,18 +104,18 @@ class Prediction(dict[str, Any]):
 
     def texts_beside(self, parts: Sequence[Part]) -> dict[str, str]:
         """
-        Returns the texts of the input that the parts do not show, such as a question. A marked text
-        shows the task's first text.
+        Returns the texts of the input that are to be shown beside the parts, such as a question.
         """
         texts = self.texts()
+        # A marked text is the task's first text, so that one is already shown.
         if any(isinstance(part, MarkedText) for part in parts):
             texts.pop(self.task.text_names[0], None)
         return texts
 
     def texts(self) -> dict[str, str]:
         """
-        Returns the texts of the task in the input, by the usual name of each. A sentence may have
-        been given as a list of words.
+        Returns the texts of the input, each by the usual name that the task has for it. A list of
+        words is joined to a sentence.
         """
         given = {self.task.usual_name(name): text for name, text in self.inputs.items()}
         words = self.inputs.get("words")
@@ -123,28 +123,28 @@ class Prediction(dict[str, Any]):
             given["sentence"] = " ".join(words)
         texts = {}
         for name in self.task.text_names:
-            if isinstance(given.get(name), str):  # a predictor of the user's may take other types
+            if isinstance(given.get(name), str):  # a user's predictor may take other types
                 texts[name] = given[name]
         return texts
 
 
 def _in_one_line(part: Part) -> str:
-    """Returns the best bar, or a text with its spans in brackets, for a `repr`."""
+    """Returns a part for a `repr`: only the best bar, or a text with its spans in brackets."""
     if isinstance(part, Bars):
-        best = max(part.bars, key=_choice_or_value)
+        best = max(part.bars, key=_rank_of_bar)
         return f"{best.label} {percent(best.value)}"
-    # `repr` cuts the text at this length, so the spans behind it would not be seen.
+    # `repr` cuts the text after this number of characters, so later spans would not be seen.
     spans = [span for span in part.spans if span.end < _MAX_CHARACTERS]
     return f"{part.title} {_in_brackets(nest(part.text, spans))}"
 
 
-def _choice_or_value(bar: Bar) -> tuple[bool, float]:
-    """Ranks the label that the model chose above the most probable one: they may differ."""
+def _rank_of_bar(bar: Bar) -> tuple[bool, float]:
+    """Ranks the model's choice highest, even if another label is more probable."""
     return bar.is_best, bar.value
 
 
 def _in_brackets(pieces: Sequence[str | Mark]) -> str:
-    """Returns a text in which each span is in brackets, with its label behind it."""
+    """Returns a text with each span in brackets, and its label after the closing bracket."""
     text = ""
     for piece in pieces:
         if isinstance(piece, str):

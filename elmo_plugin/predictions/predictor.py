@@ -25,16 +25,18 @@ if TYPE_CHECKING:
     from allennlp.predictors import Predictor
 
 BATCH_SIZE = 32
-_SORTED_BATCHES = 8  # the batches whose inputs are sorted by length together
+_BATCHES_READ_AHEAD = 8  # their inputs are sorted by length together
 _EXPECTED_INPUTS = "a text, a list of words, or a list or column of either"
 _SPACE = re.compile(r"\s")
 
 
 class TextPredictor:
     """
-    Predicts from texts with a trained model, see `load_predictor`. `allennlp` is AllenNLP's
-    predictor; whatever attribute this class does not have is looked up there. `config` is the
-    configuration of the model, and `tagger` finds the predicates for it, if it needs some.
+    Predicts from texts with a trained model, see `load_predictor`.
+
+    allennlp: AllenNLP's predictor; attributes that this class does not have are looked up there
+    config: the configuration of the model
+    tagger: finds the predicates for a model that needs them
     """
 
     def __init__(
@@ -60,10 +62,10 @@ class TextPredictor:
     @property
     def is_stateful(self) -> bool:
         """
-        Whether predictions depend on the texts before them: a part of the model carries a state
-        from batch to batch. A predictor of the user's that shows no model may do so.
+        Whether predictions depend on the texts before them, because a part of the model carries a
+        state from batch to batch.
         """
-        if not hasattr(self.allennlp, "_model"):
+        if not hasattr(self.allennlp, "_model"):  # a user's predictor: this cannot be known
             return True
         for model in self.models:
             if any(getattr(module, "stateful", False) for module in model.modules()):
@@ -72,11 +74,11 @@ class TextPredictor:
 
     def __getattr__(self, name: str) -> Any:
         """
-        Returns the attribute of AllenNLP's predictor. Raises an `AttributeError` that says what
-        other libraries' names are called here.
+        Returns the attribute of AllenNLP's predictor. If it does not exist, but another library
+        calls something so, the `AttributeError` says what that is called here.
         """
-        # While this object is unpickled, it has no attributes yet, and `self.allennlp` would call
-        # this method again without end.
+        # While this object is unpickled, it does not have attributes yet, and `self.allennlp` would
+        # call this method again without end.
         allennlp = self.__dict__.get("allennlp")
         if hasattr(allennlp, name):
             return getattr(allennlp, name)
@@ -92,9 +94,10 @@ class TextPredictor:
         # Parameters
 
         texts : `str | Sequence[str] | Iterable[str | Sequence[str]]`
-            A text; or the words of a sentence: a list or tuple of strings without any space; or any
-            iterable of texts and lists of words, in any mixture. Models of questions and of pairs
-            of sentences take two texts, or one list of pairs.
+            A text, or the words of a sentence, or several inputs. A list or tuple of strings is the
+            words of a sentence if none of the strings has a space. Any other iterable is several
+            inputs, each a text or a list of words. Models of questions and of pairs of sentences
+            take two texts, or one list of pairs.
         named : `str`
             The same by name: `sentence`, `document`, `passage` and `question`, `premise` and
             `hypothesis`.
@@ -109,9 +112,9 @@ class TextPredictor:
         names = self.task.text_names
         if named:
             return self.predict_json(self._named_input(texts, named))
-        # This includes no text at all: `input_of_texts` then says how many are expected.
+        # Without any text, `input_of_texts` raises an error that says how many are expected.
         if all(isinstance(text, str) for text in texts):
-            plain = [str(text) for text in texts]  # strings of numpy are of a subclass of `str`
+            plain = [str(text) for text in texts]  # numpy's strings are of a subclass of `str`
             return self.predict_json(input_of_texts(self.task, plain))
         if len(texts) > 1:
             raise BiLmError(f"predict: expected {' and '.join(names)}, or one list of inputs")
@@ -125,8 +128,8 @@ class TextPredictor:
 
     def _named_input(self, texts: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         """
-        Returns the input whose first texts are given in their order, and the others by name.
-        Raises `BiLmError` unless each text of the task is given once.
+        Returns the input of a call in which the first texts are given by position, and all others
+        by name. Raises `BiLmError` unless each text of the task is given once.
         """
         names = self.task.text_names
         inputs = dict(zip(names, texts, strict=False))  # the texts may be fewer than the names
@@ -178,30 +181,31 @@ class TextPredictor:
     ) -> Iterator[Prediction]:
         """
         Yields the prediction for each input, in order. Several batches are read ahead, so that
-        inputs of about the same length come into one batch; but not if a batch is a single input,
-        or if the model carries a state from batch to batch. Raises `BiLmError`, beginning with the
-        place of the input, if an input cannot be used.
+        inputs of about the same length can be computed together. Raises `BiLmError`, beginning with
+        the place of the input, if an input cannot be used.
         """
         check_at_least("batch_size", batch_size, least=1)
+        num_read_ahead = batch_size * _BATCHES_READ_AHEAD
+        # With a single input in each batch, nothing is gained. A stateful model must read the
+        # inputs in their order.
+        if batch_size == 1 or self.is_stateful:
+            num_read_ahead = batch_size
         remaining = iter(inputs)
-        if batch_size == 1 or self.is_stateful:  # in the order of the inputs
-            while batch := list(islice(remaining, batch_size)):
-                yield from self._predict_batch(batch)
-            return
-        while taken := list(islice(remaining, batch_size * _SORTED_BATCHES)):
-            yield from self._predict_all(taken, batch_size)
+        while inputs_ahead := list(islice(remaining, num_read_ahead)):
+            yield from self._predict_by_length(inputs_ahead, batch_size)
 
-    def _predict_all(self, inputs: Sequence[Input], batch_size: int) -> list[Prediction]:
+    def _predict_by_length(self, inputs: Sequence[Input], batch_size: int) -> list[Prediction]:
         """
         Returns the prediction for each input, and raises as `predict_each` does. Inputs of about
-        the same length are computed together, because a batch costs as much as its longest text.
+        the same length are computed together, because all texts of a batch are padded to the length
+        of the longest one.
         """
         lengths = [_length(given) for given in inputs]
-        order = sorted(range(len(inputs)), key=lengths.__getitem__)
-        predictions: dict[int, Prediction] = {}
-        for start in range(0, len(order), batch_size):
-            # Within a batch, inputs stay in their order: the message names the first mistake.
-            indices = sorted(order[start : start + batch_size])
+        indices_by_length = sorted(range(len(inputs)), key=lengths.__getitem__)
+        predictions: dict[int, Prediction] = {}  # by the index of the input
+        for start in range(0, len(inputs), batch_size):
+            # In their order again, so that an error names the first mistake of the batch.
+            indices = sorted(indices_by_length[start : start + batch_size])
             batch = [inputs[index] for index in indices]
             predictions.update(zip(indices, self._predict_batch(batch), strict=True))
         return [predictions[index] for index in range(len(inputs))]
@@ -214,7 +218,7 @@ class TextPredictor:
         try:
             predictions = self.predict_batch_json([given.values for given in batch])
         except (BiLmError, ConfigurationError):
-            # Computed one at a time, so that the message names the input with the mistake.
+            # Again one at a time, so that the message names the input with the mistake.
             predictions = [self._predict_one(given) for given in batch]
         for prediction, given in zip(predictions, batch, strict=True):
             prediction.line = given.line
@@ -269,8 +273,8 @@ def load_predictor(
     cuda_device, overrides, trust
         See `load_archive`.
     **options
-        Arguments of the predictor. If `predicates` is a path or a name, it is the archive of a
-        tagger of predicates; `srl` of this package has one.
+        Arguments of the predictor. `predicates` is a tagger of predicates: a path or a name as for
+        `path`, or a predictor. The model "srl" of this package already comes with one.
 
     Raises `BiLmError` as `load_archive` does, or if the model and the predictor do not fit.
     """
@@ -286,23 +290,24 @@ def load_predictor(
     task = task_of(archive.model, str(path), predictor)
     predicates = options.get("predicates", tagger_of(path))
     tagger = None
-    # If the tagger is an archive's path or name, it is loaded here, because AllenNLP would load it
-    # without checks. It may also be a predictor already.
-    if predicates and isinstance(predicates, str | Path):
+    if isinstance(predicates, TextPredictor):
+        tagger = predicates
+    elif predicates and isinstance(predicates, str | Path):
+        # Loaded here, because AllenNLP's predictor would load the archive without any checks.
         tagger = load_predictor(predicates, cuda_device=cuda_device, trust=trust)
         _check_tagger(task, str(path), tagger.task, str(predicates))
         options["predicates"] = tagger
-    # AllenNLP would look for the predictor's name in the configuration, but that of a fine-tuned
-    # model, of type `from_archive`, does not say it. The model itself does.
+    # Without a name, AllenNLP would look for one in the configuration. That of a fine-tuned model,
+    # of type `from_archive`, does not contain a name, but the model itself knows it.
     name = predictor or archive.model.default_predictor
-    # A predictor that the user names is trusted; the archive's own is checked first.
+    # A predictor that the user names is trusted, and the archive's own is checked first.
     is_trusted = trust or predictor is not None
     with (
         naming_archive(f"archive {path}"),
         default_predictor(archive, trust=is_trusted),
     ):
         allennlp = Predictor.from_archive(archive, name, extra_args=options)
-    if task.name not in TASKS:  # a task of the user's: its texts are known only from the predictor
+    if task.name not in TASKS:  # only the predictor shows which texts a task of the user's has
         task = replace(task, texts=_texts_of(allennlp))
     return TextPredictor(allennlp, task, archive.config.as_dict(quiet=True), tagger)
 
@@ -310,7 +315,7 @@ def load_predictor(
 def _check_tagger(task: TaskCard, path: str, tagger_task: TaskCard, tagger: str) -> None:
     """
     Raises `BiLmError` if a task of this package does not take predicates from this tagger. A task
-    of the user's may take them from any.
+    of the user's may take them from any tagger.
     """
     if task.name not in TASKS or task.tagger == tagger_task.name:
         return
@@ -333,26 +338,27 @@ def _texts_of(predictor: "Predictor") -> tuple[InputText, ...]:
             )
             if is_positional and argument.default is Parameter.empty:
                 required.append(InputText(argument.name))
-    if not required:
+    if not required:  # such as a predictor with `predict_json` only: most read a sentence
         return (InputText("sentence"),)
     return tuple(required)
 
 
 def task_of(model: "Model", path: str, predictor: str | None = None) -> TaskCard:
     """
-    Returns the task of a model or an ensemble by the name of its predictor. Raises
-    `BiLmError` if no predictor is given and the model names none.
+    Returns the task of a model or an ensemble, by the name of the predictor: the given one, or else
+    the model's default. Raises `BiLmError` if neither is known.
     """
     members = getattr(model, "members", [model])  # an ensemble has several
     predictor = predictor or members[0].default_predictor
     if predictor is None:
         hint = ""
+        # Compared by name, because this package does not import `language_model`.
         if type(model).__name__ == "BiLmLanguageModel":
             hint = "; show a biLM by --bilm"
         raise BiLmError(
             f"archive {path}: its model, {type(model).__name__}, has no predictor{hint}"
         )
-    name = predictor.removeprefix("elmo_")
+    name = predictor.removeprefix("elmo_")  # such as "ner" from "elmo_ner"
     if name in TASKS:
         return TASKS[name]
     return TaskCard(name, title=name.replace("_", " ").capitalize())

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # reads fewer than 500.
 MAX_DEPTH = 400
 # Only ASCII spaces divide words: the treebank has words with a no-break space, such as "2 1/2".
-_WORD = r"[^() \t\n\r\f\v]+"
+_LABEL_OR_WORD = r"[^() \t\n\r\f\v]+"
 
 
 class Phrase(NamedTuple):
@@ -45,8 +45,8 @@ class Phrase(NamedTuple):
 
 def read_phrases(tree: str, location: str) -> list[Phrase]:
     """
-    Returns all subtrees of a tree, each before its own subtrees: the first is the sentence. The
-    innermost brackets may have several words, such as all of `(1 A good film .)`. Raises
+    Returns the whole sentence of a tree, and then all phrases in it, each before the phrases that
+    it contains. The innermost brackets may have several words, as in `(1 A good film .)`. Raises
     `ConfigurationError`, beginning with `location`, if `tree` is malformed, too deep, or has an
     invalid label.
     """
@@ -56,14 +56,15 @@ def read_phrases(tree: str, location: str) -> list[Phrase]:
     if _depth(tree) > MAX_DEPTH:
         raise ConfigurationError(f"{location}: the tree is more than {MAX_DEPTH} brackets deep")
     try:
-        root = Tree.fromstring(tree, node_pattern=_WORD, leaf_pattern=_WORD)
+        root = Tree.fromstring(tree, node_pattern=_LABEL_OR_WORD, leaf_pattern=_LABEL_OR_WORD)
     except ValueError as error:
-        first_line, *_ = str(error).split("\n")  # NLTK shows the tree in further lines
+        first_line, *_ = str(error).split("\n")  # in further lines NLTK shows the tree
         problem = first_line.removeprefix("Tree.read(): ")
         raise ConfigurationError(f"{location}: brackets are not balanced: {problem}") from None
     phrases = [_read_phrase(part, location) for part in root.subtrees()]
+    is_only_label = len(phrases) == 1
     for phrase in phrases:
-        _check_label(phrase.label, len(phrases), location)
+        _check_label(phrase.label, is_only_label, location)
     return phrases
 
 
@@ -78,18 +79,17 @@ def _read_phrase(part: "Tree", location: str) -> Phrase:
     if words and len(words) < len(part):
         raise ConfigurationError(f"{location}: expected brackets around the word {words[0]!r}")
     leaves = [unescape_word(leaf) for leaf in part.leaves()]
-    return Phrase(part.label() or "", leaves)
+    return Phrase(part.label(), leaves)
 
 
-def _check_label(label: str, num_phrases: int, location: str) -> None:
+def _check_label(label: str, is_only_label: bool, location: str) -> None:
     """
-    Raises `ConfigurationError` if a label is not a number from 0 to 4. The label of a text without
-    phrases (`num_phrases` is then 1, the text itself) may be a word instead.
+    Raises `ConfigurationError` if a label is not a number from 0 to 4. If a tree has only one
+    label, because no phrases are marked in it, this may also be a word.
     """
     if label in ("0", "1", "2", "3", "4"):
         return
-    is_single_label = num_phrases == 1
-    if is_single_label and label[:1].isalpha():
+    if is_only_label and label[:1].isalpha():
         return
     raise ConfigurationError(f"{location}: a label is a number from 0 to 4, not {label!r}")
 
@@ -107,6 +107,7 @@ def _depth(tree: str) -> int:
     return deepest
 
 
+# The names of the labels from 0 to 4; `None` for texts that are left out.
 FINE_LABELS = ("very negative", "negative", "neutral", "positive", "very positive")
 BINARY_LABELS = ("negative", "negative", None, "positive", "positive")
 
@@ -158,30 +159,31 @@ class SstTreesReader(LabeledTextsReader):
                 "sst_trees: min_phrase_length", min_phrase_length, least=1, error=ConfigurationError
             )
         self._is_binary = binary
-        self._labels: Sequence[str | None]
+        self._label_names: Sequence[str | None]
         if binary:
             self.example_names = "texts that are not neutral"
-            self._labels = BINARY_LABELS
+            self._label_names = BINARY_LABELS
         else:
             self.example_names = "texts"
-            self._labels = FINE_LABELS
-        self._min_phrase_length = math.inf  # no phrase is so long
-        if min_phrase_length is not None:
+            self._label_names = FINE_LABELS
+        if min_phrase_length is None:
+            self._min_phrase_length = math.inf  # no phrase is long enough
+        else:
             self._min_phrase_length = min_phrase_length
 
     def read_examples(
         self, lines: Iterable[Line]
     ) -> Iterator[tuple[list[Token], str, list[Token] | None]]:
         """
-        Yields the words of each text or phrase, its label and, for trees, the words of the whole
-        sentence.
+        Yields the words of each text or phrase, its label, and the words of the whole sentence. The
+        sentence is `None` for texts that are not from trees.
         """
         lines = (line for line in lines if line.text.strip())
         first = next(lines, None)
         if first is None:
             return
         lines = chain([first], lines)
-        # The first line says which of the two forms the file has.
+        # The first line says whether the file has trees or JSON.
         if first.text.lstrip().startswith("("):
             yield from self._read_trees(lines)
         elif self._is_binary:
@@ -191,8 +193,8 @@ class SstTreesReader(LabeledTextsReader):
 
     def _read_texts(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, None]]:
         """
-        Yields the words and the label of each line of JSON, and `None` in place of the sentence
-        around a phrase: these texts are whole.
+        Yields the words and the label of each line of JSON. The third value is `None`, because
+        only a tree has phrases of a longer sentence.
         """
         for line in lines:
             fields = self.parse(line)
@@ -203,15 +205,16 @@ class SstTreesReader(LabeledTextsReader):
 
     def _read_trees(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, list[Token]]]:
         """
-        Yields the sentence of each tree, then its phrases that are long enough: the words of each,
-        its label, and the words of the sentence.
+        Yields the sentence of each tree, and then its phrases that are long enough. Each comes with
+        its label and with the words of the sentence.
         """
         labels_are_numbers: bool | None = None
+        if self._is_binary:
+            labels_are_numbers = True  # `binary` divides numbers into negative and positive ones
         for line in lines:
             sentence, *phrases = _parse_tree(line)
-            if labels_are_numbers is None:
-                # The first label says whether labels are numbers or words; `binary` needs numbers.
-                labels_are_numbers = sentence.label.isdecimal() or self._is_binary
+            if labels_are_numbers is None:  # the labels of a file are all like its first one
+                labels_are_numbers = sentence.label.isdecimal()
             _check_kind_of_label(sentence.label, labels_are_numbers, line)
             tokens = self._words_of(sentence, line, has_phrases=bool(phrases))
             label = self._label_of(sentence)
@@ -224,14 +227,15 @@ class SstTreesReader(LabeledTextsReader):
 
     def _label_of(self, phrase: Phrase) -> str | None:
         """
-        Returns the name of a label, or `None` for one that is left out: a neutral one in `binary`.
+        Returns the name of a phrase's label. Returns `None` if phrases with this label are left
+        out, as neutral ones are with the option `binary`.
         """
         if not phrase.label.isdecimal():
             return phrase.label
-        return self._labels[int(phrase.label)]
+        return self._label_names[int(phrase.label)]
 
     def _words_of(self, sentence: Phrase, line: Line, has_phrases: bool) -> list[Token]:
-        """Returns the words of a tree. Without phrases, it is an untokenized text in brackets."""
+        """Returns the words of a tree. Without phrases, it is a text that is not yet tokenized."""
         if has_phrases:
             return [Token(word) for word in sentence.words]
         return self.split(line, " ".join(sentence.words))
@@ -243,9 +247,9 @@ class SstTreesReader(LabeledTextsReader):
         sentence: list[Token] | None = None,
     ) -> Instance:
         """
-        Makes an instance with the fields `tokens`, `words` (as strings) and, if there is one,
-        `label`. If the tokens are a phrase of a `sentence`, the vocabulary counts the words of the
-        sentence instead, once for all its phrases.
+        Makes an instance with the fields `tokens`, `words` (as strings) and, if it is given,
+        `label`. If the tokens are a phrase of a `sentence`, the vocabulary "distinct_texts" counts
+        the words of the sentence, and counts them only once, however many phrases it has.
         """
         if isinstance(tokens, str):
             tokens = self.tokenizer.tokenize(tokens)
@@ -259,8 +263,8 @@ class SstTreesReader(LabeledTextsReader):
 
 def _parse_tree(line: Line) -> list[Phrase]:
     """
-    Returns the sentence of a tree, and then its phrases. Raises `ConfigurationError` if the line is
-    no tree.
+    Returns the sentence of a tree, and then its phrases. Raises `ConfigurationError` if the line
+    does not have a tree.
     """
     text = line.text.strip()
     if not text.startswith("("):
@@ -289,7 +293,7 @@ class SstBcn(Classifier):
         words > contextual encoder > biattention of the sentence with itself > integrator
               > maximum, mean, minimum and weighted mean over the words > classifier > label
 
-    Sizes that follow from other sizes are filled in.
+    The input sizes of `integrator`, `classifier` and `maxout` are filled in.
 
     Registered as a `Model` with name "sst_bcn".
 
@@ -324,16 +328,18 @@ class SstBcn(Classifier):
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
-        layers = [part for part in (classifier, maxout) if part is not None]
-        if len(layers) != 1:
+        hidden_layers = [layers for layers in (classifier, maxout) if layers is not None]
+        if len(hidden_layers) != 1:
             raise ConfigurationError("sst_bcn: set exactly one of `classifier` and `maxout`")
         self.contextual_encoder = contextual_encoder
-        # Self-biattention returns three vectors for each word, and pooling four for the sentence.
+        # For each word, self-biattention returns three vectors of the encoder's size.
         self.integrator = construct_encoder(integrator, 3 * contextual_encoder.get_output_dim())
-        # A bias would have no effect: softmax is the same with it and without.
+        # A bias would have no effect: softmax does not change if it is added to all scores.
         self.pooling_scores = nn.Linear(self.integrator.get_output_dim(), 1, bias=False)
         self.dropout = Dropout(dropout)
-        self.classifier = layers[0].construct(input_dim=4 * self.integrator.get_output_dim())
+        # For each sentence, pooling returns four vectors of the integrator's size.
+        pooled_dim = 4 * self.integrator.get_output_dim()
+        self.classifier = hidden_layers[0].construct(input_dim=pooled_dim)
         self.output_logits = nn.Linear(self.classifier.get_output_dim(), number_of_labels(vocab))
         self.initialize()
 

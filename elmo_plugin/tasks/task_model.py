@@ -33,14 +33,15 @@ Layer = TypeVar("Layer", bound=nn.Module)
 
 class TaskModel(FiniteModule, Model):
     """
-    The base of the task models. Its `forward` is `decode(compute_logits(…), …)`. Both get all
-    fields of a batch by name and take the rest as `**_`. An `Ensemble` averages between the two.
+    The base of the task models. Its `forward` is `decode(compute_logits(…), …)`. Both methods get
+    all fields of a batch by name; a parameter `**_` takes the fields that they do not use. An
+    `Ensemble` computes the logits of each model, averages them, and then decodes once.
 
-    A subclass has these three, and ends its constructor with `self.initialize()`:
+    A subclass has these three methods, and ends its constructor with `self.initialize()`:
 
     - `compute_logits` returns all that an ensemble averages, in any form.
-    - `average_logits` returns one such form from the forms of several models; it is often
-      `average_probabilities`.
+    - `average_logits` takes a list of these logits, one entry for each model of an ensemble, and
+      returns their average in the same form. It is often `average_probabilities`.
     - `decode` returns the output for logits, and updates `self.metric` if the batch has the correct
       answers.
 
@@ -66,9 +67,9 @@ class TaskModel(FiniteModule, Model):
     ) -> None:
         super().__init__(vocab, **kwargs)
         self._initializer = initializer
-        # How many words had each unknown tag in evaluation, since the last reset.
+        # The number of words with each unknown tag, in evaluation, since the last reset.
         self._unknown_tags: Counter[str] = Counter()
-        self._reported_tags: set[str] = set()  # what `forward_on_instances` has warned of
+        self._reported_tags: set[str] = set()  # `forward_on_instances` has warned of these
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
         """Returns the output of `decode` for the fields of a batch."""
@@ -76,15 +77,15 @@ class TaskModel(FiniteModule, Model):
 
     def _is_training_step(self) -> bool:
         """
-        Returns whether this is a step of a training. A model that predicts before `eval()` was
-        called is also in training mode, but then there are no gradients.
+        Returns whether the model is being trained. `self.training` does not suffice: it is also
+        true if a model predicts before `eval()` was called. Predictions compute no gradients.
         """
         return self.training and torch.is_grad_enabled()
 
     @overrides
     def forward_on_instances(self, instances: list[Instance]) -> list[dict[str, np.ndarray]]:
         outputs = super().forward_on_instances(instances)
-        # Predicting calls no `get_metrics`, which would warn of unknown tags.
+        # In evaluation `get_metrics` warns of unknown tags, but predictors do not call it.
         new_tags = sorted(set(self._unknown_tags) - self._reported_tags)
         if new_tags:
             logger.warning(
@@ -96,11 +97,11 @@ class TaskModel(FiniteModule, Model):
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        Returns the figures since the last reset; none in training. A reset also logs the tags that
-        are not in the vocabulary.
+        Returns the figures since the last reset. In training there are none, since nothing is
+        predicted. A reset also logs the tags that are not in the vocabulary.
         """
         if self.training:
-            return {}  # no prediction was counted
+            return {}
         if reset and self._unknown_tags:
             logger.warning(
                 "%s is not in the vocabulary: the loss leaves out %d words",
@@ -126,29 +127,29 @@ class TaskModel(FiniteModule, Model):
         """
         if self._initializer is None:
             return
-        pretrained: set[int] = set()  # the ids of the parameters of biLMs
+        pretrained_ids: set[int] = set()  # by `id`, because `==` would compare values
         for module in self.modules():
             if isinstance(module, BiLm):
-                pretrained.update(id(parameter) for parameter in module.parameters())
+                pretrained_ids.update(id(parameter) for parameter in module.parameters())
         parameters = [
             (name, parameter)
             for name, parameter in self.named_parameters()
-            if parameter.requires_grad and id(parameter) not in pretrained
+            if parameter.requires_grad and id(parameter) not in pretrained_ids
         ]
-        self._initializer(_NamedParameters(parameters))
+        self._initializer(_ModuleWith(parameters))
 
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
         """
-        Adds the new labels of the vocabulary to all layers that have a part for each label. A
-        subclass with such layers overrides it. AllenNLP calls it for a model `from_archive`, and
-        for `allennlp evaluate --extend-vocab`.
+        Adds the new labels of the vocabulary to the layers that have a part for each label. The
+        base class does not have such layers; a subclass that has some overrides this method.
+        AllenNLP calls it for a model `from_archive`, and for `allennlp evaluate --extend-vocab`.
         """
 
     def known_tags(self, tags: LongTensor, names: Sequence[Sequence[str]] | None) -> BoolTensor:
         """
         Returns a mask of the tags that are in the vocabulary, of the same shape as `tags`. Counts
-        the other tags by their `names`, if they are given, for `get_metrics`; in training, raises
-        `ConfigurationError` for them.
+        the other tags, so that `get_metrics` can report them by their `names`. While the model is
+        being trained, such a tag is a `ConfigurationError`.
         """
         known = cast(BoolTensor, tags != UNKNOWN_TAG)
         for sentence, word in (~known).nonzero().tolist():
@@ -168,10 +169,10 @@ class TaskModel(FiniteModule, Model):
             super()._load_from_state_dict(*args)
 
 
-class _NamedParameters(nn.Module):
+class _ModuleWith(nn.Module):
     """
-    Some parameters of a model, with their names in it. An initializer takes a module, but reads
-    only its `named_parameters`.
+    A module with the given parameters, for an initializer: it takes a module, but reads only its
+    `named_parameters`.
     """
 
     def __init__(self, parameters: Sequence[tuple[str, nn.Parameter]]) -> None:
@@ -183,10 +184,11 @@ class _NamedParameters(nn.Module):
         return iter(self._chosen)
 
 
-def with_labels(layer: nn.Linear, vocab: Vocabulary) -> nn.Linear:
+def extend_output_layer(layer: nn.Linear, vocab: Vocabulary) -> nn.Linear:
     """
-    Returns an output layer with a row for each label of the vocabulary: the layer itself if it has
-    them all; or else a larger one that begins with the rows of the layer. Logs the new labels.
+    Returns an output layer with a row for each label of the vocabulary. If `layer` has them all, it
+    is returned unchanged. Otherwise a larger one is returned, with new rows after the rows of
+    `layer`, and the new labels are logged.
     """
     labels = list(vocab.get_token_to_index_vocabulary("labels"))
     num_old = layer.out_features
@@ -205,48 +207,53 @@ def with_labels(layer: nn.Linear, vocab: Vocabulary) -> nn.Linear:
 
 def copy_old_labels(new: Layer, old: Layer, num_old: int) -> Layer:
     """
-    Copies to a module `new` the parameters of a module `old` of the same class with only the first
-    `num_old` labels (or genres). The parts of other labels keep their values. Returns `new`.
+    Copies the parameters of a module `old` into `new`, a module of the same class with more labels
+    (or genres). `old` has only the first `num_old` of them. The parts of `new` for the other labels
+    keep their values. Returns `new`, on the device of `old` and frozen where `old` is.
     """
     with torch.no_grad():
-        for name, parameter in new.named_parameters():
-            if not parameter.requires_grad:  # such as which transitions a CRF allows
+        for name, new_parameter in new.named_parameters():
+            # A new module has frozen parameters only if they follow from its labels, such as the
+            # transitions that a CRF allows. They are already right.
+            if not new_parameter.requires_grad:
                 continue
-            before = old.get_parameter(name)
-            in_both = []  # a slice of each dimension
-            for old_size, new_size in zip(before.shape, parameter.shape, strict=True):
+            old_parameter = old.get_parameter(name)
+            old_part = []  # the slice of each dimension that both parameters have
+            for old_size, new_size in zip(old_parameter.shape, new_parameter.shape, strict=True):
                 if old_size == new_size:
-                    in_both.append(slice(old_size))
+                    old_part.append(slice(old_size))
                 else:  # a dimension of labels
-                    in_both.append(slice(num_old))
-            parameter[tuple(in_both)] = before[tuple(in_both)]
-            parameter.requires_grad_(before.requires_grad)
+                    old_part.append(slice(num_old))
+            new_parameter[tuple(old_part)] = old_parameter[tuple(old_part)]
+            new_parameter.requires_grad_(old_parameter.requires_grad)
     return new.to(next(old.parameters()).device)
 
 
 def in_float32(logits: Any) -> Any:
     """
-    Converts 16-bit logits to float32: a tensor, a named tuple with tensors, or a list of such.
-    Under autocast, layers compute logits in 16 bits. That is too few for the sums of losses and
-    decoders, and numpy lacks bfloat16.
+    Converts 16-bit logits to float32; other types stay. The logits are a tensor, a named tuple with
+    tensors and other fields, or a list of either.
+
+    Under autocast, layers compute logits in 16 bits. That is too coarse for the sums in losses and
+    decoders, and numpy does not know bfloat16.
     """
     if isinstance(logits, list):
         return [in_float32(each) for each in logits]
     if hasattr(logits, "_asdict"):
         converted = {}
-        for name, each in logits._asdict().items():
-            if isinstance(each, Tensor):
-                converted[name] = in_float32(each)
+        for name, field in logits._asdict().items():
+            if isinstance(field, Tensor):
+                converted[name] = in_float32(field)
         return logits._replace(**converted)
     if isinstance(logits, Tensor) and logits.is_floating_point():
-        return logits.to(torch.promote_types(logits.dtype, torch.float))  # float64 stays
+        return logits.to(torch.promote_types(logits.dtype, torch.float32))  # float64 stays
     return logits
 
 
 def average_probabilities(logits: Sequence[Tensor]) -> Tensor:
     """
-    Returns the logarithm of the mean of the models' probabilities, each a softmax over the last
-    dim.
+    Averages the probabilities of several models, and returns the logarithm of the average, to be
+    used as logits. Each tensor has the logits of one model, with the classes in the last dimension.
     """
     log_probabilities = torch.stack(list(logits)).log_softmax(dim=-1)  # Shape: (models, ...)
     return log_probabilities.logsumexp(dim=0) - math.log(len(logits))
@@ -271,7 +278,7 @@ class Classifier(TaskModel):
             raise ConfigurationError(
                 f"{type(self).__name__} needs a layer output_logits, to which labels can be added"
             )
-        self.output_logits = with_labels(layer, vocab)
+        self.output_logits = extend_output_layer(layer, vocab)
 
     def decode(
         self,
@@ -297,19 +304,21 @@ class Classifier(TaskModel):
 
     def _loss(self, logits: Tensor, label: LongTensor) -> Tensor:
         """
-        Returns the mean cross entropy of the labels that the model has; 0 if there are none. Raises
-        `ConfigurationError` for another label in training.
+        Returns the mean cross entropy of the instances whose label is in the vocabulary, or 0 if
+        the batch has none. While the model is being trained, any other label is a
+        `ConfigurationError`.
         """
         known = label != UNKNOWN_TAG
         if self._is_training_step() and not known.all():
             labels = ", ".join(self.vocab.get_token_to_index_vocabulary("labels"))
+            # `KnownLabelField` has warned of the label by its name; here only its index is known.
             raise ConfigurationError(
                 "a label of the training data, named in the warning above, is none of the model's, "
                 f"{labels:.300}: the vocabulary's type 'extend', with the directory of the old "
                 "one, adds it"
             )
         if not known.any():
-            return logits.sum() * 0.0  # a zero with a gradient, as any other loss has
+            return logits.sum() * 0.0  # a zero that `backward` accepts
         return functional.cross_entropy(logits[known], label[known])
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
@@ -318,14 +327,16 @@ class Classifier(TaskModel):
         probability of each label by its name.
         """
         labels = self.vocab.get_index_to_token_vocabulary("labels")
-        by_label = []
-        best = []
-        for row in output_dict.pop("probs").tolist():
-            probabilities = {labels[index]: value for index, value in enumerate(row)}
-            by_label.append(probabilities)
-            best.append(max(probabilities, key=probabilities.__getitem__))
-        output_dict["probabilities"] = by_label
-        output_dict["label"] = best
+        probabilities_by_label = []
+        best_labels = []
+        for probabilities in output_dict.pop("probs").tolist():
+            probabilities_by_label.append(
+                {labels[index]: value for index, value in enumerate(probabilities)}
+            )
+            best_index = probabilities.index(max(probabilities))
+            best_labels.append(labels[best_index])
+        output_dict["probabilities"] = probabilities_by_label
+        output_dict["label"] = best_labels
         return output_dict
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
@@ -384,7 +395,8 @@ class Ensemble(Model):
 @Predictor.register("elmo_ensemble", constructor="from_members")
 class EnsemblePredictor(Predictor):
     """
-    Makes the default predictor of the members, to predict with the ensemble.
+    Predicts with an ensemble. It is not itself a predictor: it constructs the default predictor of
+    the members, with the ensemble as its model.
 
     Registered as a `Predictor` with name "elmo_ensemble".
     """

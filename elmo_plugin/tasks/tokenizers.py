@@ -32,20 +32,24 @@ _MARKS = re.compile(f"([¿¡।॥۔؟؛،።፣։]|{_EMOJI})")  # noqa: RUF001
 
 
 class TypedToken(Token):
-    """A word as the model reads it, with its place in the text and its form there, as `typed`."""
+    """
+    A word with its place in the text, from `idx` to `idx_end`, and with its form there, `typed`.
+    The model may read another form of it, `text`.
+    """
 
     __slots__ = ("typed",)
 
     def __init__(self, token: Token, start: int, end: int, typed: str) -> None:
-        # A copy of the token with another place. A token of spaCy lacks some of the attributes.
-        super().__init__(**{name: getattr(token, name, None) for name in Token.__slots__})
+        # A token of spaCy does not have all of these attributes.
+        attributes = {name: getattr(token, name, None) for name in Token.__slots__}
+        super().__init__(**attributes)
         self.idx = start
         self.idx_end = end
         self.typed = typed
 
 
 def text_as_typed(token: Token) -> str:
-    """Returns a word, to be shown, as it stands in the text: not as the model reads it."""
+    """Returns a word as it stands in the text, to show it: the model may read another form."""
     if isinstance(token, TypedToken):
         return token.typed
     return token.ensure_text()
@@ -53,50 +57,60 @@ def text_as_typed(token: Token) -> str:
 
 class RawTextTokenizer(Tokenizer):
     """
-    The base of tokenizers of text as people type it. `split` gets ASCII twins of typographic
-    characters, see `normalize_text`; the tokens have their places and forms in the text as typed.
+    The base of tokenizers of text as people type it. Typographic characters are first replaced by
+    ASCII characters, see `normalize_text`, and a subclass splits the normalized text. But the
+    places of the tokens, and the forms that are shown, are those in the text as typed.
     """
 
     needs_spaces = True
-    """Whether it splits words at spaces; then Han and kana characters are words."""
+    """Whether a text must have spaces between words. Each Han or kana character is then a word."""
 
     @abstractmethod
     def split(self, text: str) -> Iterable[Token]:
         """
-        Returns the words of a normalized text. A word without `idx` is looked for right after the
-        word before it, and the white space there.
+        Returns the words of a normalized text. A word without `idx` is expected at the end of the
+        word before it, or after white space there.
         """
 
     @overrides
     def tokenize(self, text: str) -> list[Token]:
         if self.needs_spaces:
-            with as_configuration_error():  # for text in a script without spaces, such as Thai
+            # Text in a script without spaces, such as Thai, is an error.
+            with as_configuration_error():
                 check_script(text, option="tokenizer")
         normalized = NormalizedText(text, separate=self.needs_spaces)
         tokens: list[Token] = []
-        end = 0
+        end_before = 0  # the end of the token before, in the normalized text
         for token in self.split(normalized.text):
-            place = _find_token(token, normalized.text, end)
-            if place is None:  # a token that is not in the text is kept without a place
+            place = _find_token(token, normalized.text, end_before)
+            if place is None:  # not in the text, such as [CLS]: it remains without a place
                 tokens.append(token)
-                continue
-            end = place.stop
-            typed_place = normalized.word(place.start, end)
-            typed = text[typed_place.start : typed_place.end]
-            # Only a token of AllenNLP can be changed, not one of spaCy.
-            if isinstance(token, Token) and token.ensure_text() == typed:
-                token.idx = typed_place.start
-                token.idx_end = typed_place.end
             else:
-                token = TypedToken(token, typed_place.start, typed_place.end, typed)
-            tokens.append(token)
+                end_before = place.stop
+                typed_place = normalized.word(place.start, place.stop)
+                tokens.append(_with_place(token, typed_place.start, typed_place.end, text))
         return tokens
+
+
+def _with_place(token: Token, start: int, end: int, text: str) -> Token:
+    """
+    Returns a token with its place in the text as typed, and with its form there if the model reads
+    another one.
+    """
+    typed = text[start:end]
+    is_changeable = isinstance(token, Token)  # spaCy's tokens are not
+    if is_changeable and token.ensure_text() == typed:
+        token.idx = start
+        token.idx_end = end
+        return token
+    return TypedToken(token, start, end, typed)
 
 
 def _find_token(token: Token, text: str, end_before: int) -> slice | None:
     """
-    Returns the place of a token in a text, after the token that ends at `end_before`; `None` for
-    one that is not in the text, such as [CLS].
+    Returns the place of a token in a text: the one that the token states, or the next one after the
+    token before, which ends at `end_before`. Returns `None` for a token that is not there, such as
+    [CLS].
     """
     word = token.ensure_text()
     start = token.idx
@@ -104,7 +118,7 @@ def _find_token(token: Token, text: str, end_before: int) -> slice | None:
         start = _end_of_space(text, end_before)
         if not word or not text.startswith(word, start):
             return None
-    end = getattr(token, "idx_end", None)  # tokens of spaCy have no such attribute
+    end = getattr(token, "idx_end", None)  # a token of spaCy does not have it
     if end is None:
         end = start + len(word)
     return slice(start, end)
@@ -146,17 +160,18 @@ class PennTreebankTokenizer(RawTextTokenizer):
     @overrides
     def split(self, text: str) -> Iterable[Token]:
         """
-        Yields NLTK's words with their places in the text. Two backticks or apostrophes, as NLTK
-        writes a quotation mark, become `"` again.
+        Yields NLTK's words with their places in the text. NLTK writes a quotation mark as two
+        backticks or apostrophes, and this turns them back into `"`.
         """
         end = 0
         for word in self._words(text):
             start = _end_of_space(text, end)
-            end = start + len(word)
+            length = len(word)
             if word in ("``", "''"):
                 word = '"'
-                if text[start] == '"':  # otherwise the text itself has the two characters
-                    end = start + 1
+                if text[start] == '"':  # the text may also have two backticks or apostrophes
+                    length = 1
+            end = start + length
             yield Token(word, start, end)
 
     def _words(self, text: str) -> Iterator[str]:
@@ -182,7 +197,7 @@ def _split_stop(word: str) -> list[str]:
         return [word]
     match = _RUN_ON.fullmatch(word)
     if match is not None and f"{match['word']}." not in _ABBREVIATIONS:
-        # It plainly ends a sentence: two small letters or digits come before the stop.
+        # Two small letters or digits come before the stop, so it ends a sentence.
         parts = [match["word"], match["stop"]]
         if match["next"]:
             parts.append(match["next"])
@@ -190,18 +205,19 @@ def _split_stop(word: str) -> list[str]:
     if not word.endswith("."):  # as in 3.5
         return [word]
     stem = word.removesuffix(".")
-    _, _, last = stem.rpartition(".")
-    is_letter_with_case = len(last) == 1 and last.lower() != last.upper()  # as in J. and U.S.
-    is_after_stop = not last  # as in "…and so on.."
-    if is_letter_with_case or is_after_stop or last[-1] in punctuation:
+    _, _, last_part = stem.rpartition(".")
+    if not last_part:  # only the stop itself, or several stops at the end
+        return [word]
+    is_initial = len(last_part) == 1 and last_part.lower() != last_part.upper()  # as in J. and U.S.
+    if is_initial or last_part[-1] in punctuation:
         return [word]
     return [stem, "."]
 
 
 class LimitedRules(SpacyRules):
     """
-    spaCy's rules for a language with spaces between words. More than 2,000 characters without white
-    space are a `ConfigurationError`, as the rules would take long.
+    spaCy's rules for a language with spaces between words. They take long for many characters
+    without white space, so more than 2,000 of them are a `ConfigurationError`.
     """
 
     option = "the words, as a list"
@@ -227,8 +243,8 @@ class SpacyRulesTokenizer(RawTextTokenizer):
     # Parameters
 
     language : `str`, optional (default = `"en"`)
-        The language by spaCy's code. For "ja" and "th" spaCy names the package that it needs; for
-        all other text, each Han or kana character is a word.
+        spaCy's code of the language. "ja" and "th" need another package; spaCy's error says which.
+        In all other languages, each Han or kana character is a word.
     """
 
     def __init__(self, language: str = "en") -> None:
@@ -249,14 +265,14 @@ class SpacyRulesTokenizer(RawTextTokenizer):
 def raw_text_tokenizer(
     tokenizer: Tokenizer | None, *, default: type[RawTextTokenizer]
 ) -> RawTextTokenizer:
-    """Returns a tokenizer for text as people type it, from any tokenizer, or else the default."""
+    """Returns `as_raw_text_tokenizer(tokenizer)`, or the default if no tokenizer is given."""
     if tokenizer is None:
         return default()
     return as_raw_text_tokenizer(tokenizer)
 
 
 def as_raw_text_tokenizer(tokenizer: Tokenizer) -> RawTextTokenizer:
-    """Returns a tokenizer for text as people type it that splits like the given one."""
+    """Returns a tokenizer that splits like the given one, and takes text as people type it."""
     if isinstance(tokenizer, RawTextTokenizer):
         return tokenizer
     return NormalizingTokenizer(tokenizer)

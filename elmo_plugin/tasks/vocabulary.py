@@ -41,23 +41,23 @@ class DistinctTextsVocabulary(Vocabulary):
 
 def without_repeated_texts(instances: Iterable[Instance]) -> Iterator[Instance]:
     """
-    Yields the instances, for a vocabulary to count their words and labels: each text is only in the
-    first instance that has it. Other fields, such as labels, are in all instances.
+    Yields instances from which a vocabulary counts each text once: a text that was in an earlier
+    instance is left out. Other fields, such as labels, stay in all instances.
     """
     seen: set[tuple[str, ...]] = set()
     for instance in instances:
         fields: dict[str, Field] = {}
         for name, field in instance.fields.items():
-            # A list becomes several fields. A vocabulary ignores their names, but they must differ.
-            for number, new_field in enumerate(_fields_to_count(field, seen)):
-                fields[f"{name} {number}"] = new_field
+            # A list becomes several fields. Their names must differ; a vocabulary ignores them.
+            for number, field_to_count in enumerate(_fields_to_count(field, seen)):
+                fields[f"{name} {number}"] = field_to_count
         yield Instance(fields)
 
 
 def _fields_to_count(field: Field, seen: set[tuple[str, ...]]) -> list[Field]:
     """
-    Returns the field, or the fields in a list, without the texts that were `seen` before, and adds
-    the other texts to `seen`. A part of a text is replaced by the whole text.
+    Returns the field, or the fields in it if it is a list, without texts that are in `seen`. Adds
+    the texts that it returns to `seen`. A part of a text is replaced by the whole text.
     """
     if isinstance(field, ListField):
         new_fields = []

@@ -211,7 +211,7 @@ class ResumableTrainer(GradientDescentTrainer):
             "pass": dict(self._epoch_progress.totals),
             "random": random_states(self.cuda_device),
             "epoch_starts": self._epoch_starts,
-            # Of the finished epochs, and of the one that comes next or has begun.
+            # For the finished epochs, and for the one that comes next or has begun.
             "validates_epochs": [
                 *self._validates_epochs[: self._epochs_completed],
                 self._should_validate_this_epoch,

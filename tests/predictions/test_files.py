@@ -126,6 +126,18 @@ def test_inputs_are_numbered_by_their_line_in_the_file(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out.jsonl").read_text())["line"] == 3
 
 
+@pytest.mark.parametrize(("given", "kept"), [("77", {"input_line": "77"}), (3, {})])
+def test_a_line_number_in_the_input_is_kept_beside_the_number_of_its_line(
+    tmp_path: Path, given: object, kept: dict[str, object]
+) -> None:
+    (prediction,) = predictions("sst", SNLI, sentence="a", line=given)
+    prediction.line = 3
+    write_predictions([prediction], tmp_path / "out.jsonl")
+    written = json.loads((tmp_path / "out.jsonl").read_text())
+    assert next(iter(written.items())) == ("line", 3)
+    assert {key: written[key] for key in written if key.startswith("input_")} == kept
+
+
 def read_page(page: str) -> tuple[set[str], str]:
     """Returns the tags and the text of a page."""
     reader, tags, texts = HTMLParser(), set[str](), list[str]()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from elmo_plugin.common.task_cards import TaskCard
-from elmo_plugin.predictions.kinds import KINDS, color_of, view
+from elmo_plugin.predictions.kinds import KINDS, color_of, parts_to_show
 from elmo_plugin.predictions.prediction import TASKS
 from elmo_plugin.predictions.views import (
     COLORS,
@@ -25,7 +25,7 @@ def marked(part: Any) -> list[tuple[str, str]]:
 
 
 def test_entities_are_marked_with_their_types() -> None:
-    (part,) = view(
+    (part,) = parts_to_show(
         TASKS["ner"], ner_output(SENTENCE, (0, 1, "PER"), (3, 4, "LOC")), {"sentence": SENTENCE}
     )
     assert marked(part) == [("Ada", "PER"), ("Rome", "LOC")]
@@ -33,7 +33,7 @@ def test_entities_are_marked_with_their_types() -> None:
 
 def test_each_frame_is_shown_separately_with_its_predicate() -> None:
     without_v = {"predicate": "leave", "index": 3, "roles": SRL["frames"][1]["roles"][:1]}
-    wants, leave = view(TASKS["srl"], {**SRL, "frames": [SRL["frames"][0], without_v]}, {})
+    wants, leave = parts_to_show(TASKS["srl"], {**SRL, "frames": [SRL["frames"][0], without_v]}, {})
     assert (wants.title, leave.title) == ("wants", "leave")
     assert marked(wants) == [("She", "ARG0"), ("wants", "V"), ("to leave", "ARG1")]
     assert marked(leave) == [("She", "ARG0"), ("leave", "V")]
@@ -43,7 +43,9 @@ def test_repeated_predicates_are_numbered() -> None:
     frames = [{"predicate": "had", "index": index, "roles": []} for index in (1, 2)]
     output = {"words": ["She", "had", "had", "it"], "frames": frames}
     assert [
-        part.title for part in view(TASKS["srl"], output, {}) if isinstance(part, MarkedText)
+        part.title
+        for part in parts_to_show(TASKS["srl"], output, {})
+        if isinstance(part, MarkedText)
     ] == [
         "had (1 of 2)",
         "had (2 of 2)",
@@ -60,22 +62,22 @@ def test_repeated_predicates_are_numbered() -> None:
     ],
 )
 def test_empty_predictions_are_reported(task: str, output: Any, title: str) -> None:
-    (part,) = view(TASKS[task], output, {})
+    (part,) = parts_to_show(TASKS[task], output, {})
     assert isinstance(part, MarkedText) and part.title == title and part.spans == []
 
 
 def test_mentions_are_marked_in_the_typed_text_or_in_joined_words() -> None:
     text = "Anna  waved.\nShe laughed."
-    (part,) = view(TASKS["coref"], coref_output(text, ["Anna", "She"]), {"document": text})
+    (part,) = parts_to_show(TASKS["coref"], coref_output(text, ["Anna", "She"]), {"document": text})
     assert part == MarkedText("", text, [MarkedSpan(0, 4, "1", 1), MarkedSpan(13, 16, "1", 1)])
     inputs = {"sentences": [["Anna", "waved"], ["She", "laughed"]]}
     output = coref_output("Anna waved She laughed", ["Anna", "She"])
-    assert marked(view(TASKS["coref"], output, inputs)[0]) == [("Anna", "1"), ("She", "1")]
+    assert marked(parts_to_show(TASKS["coref"], output, inputs)[0]) == [("Anna", "1"), ("She", "1")]
 
 
 @pytest.mark.parametrize("key", ["passage", "paragraph", "context"])
 def test_the_answer_is_marked_in_its_passage_and_alternatives_are_bars(key: str) -> None:
-    text, bars = view(TASKS["squad"], SQUAD, {key: PASSAGE, "question": "When?"})
+    text, bars = parts_to_show(TASKS["squad"], SQUAD, {key: PASSAGE, "question": "When?"})
     assert marked(text) == [("1887", "answer")]
     assert isinstance(bars, Bars)
     assert [bar[:3] for bar in bars.bars] == [("1887", 0.75, True), ("in 1887", 0.125, False)]
@@ -84,16 +86,16 @@ def test_the_answer_is_marked_in_its_passage_and_alternatives_are_bars(key: str)
 def test_bars_are_sorted_with_the_chosen_label_first_among_equals() -> None:
     for order in (list, reversed):
         values = dict(order(SNLI["probabilities"].items()))
-        (bars,) = view(TASKS["snli"], {"label": "neutral", "probabilities": values}, {})
+        (bars,) = parts_to_show(TASKS["snli"], {"label": "neutral", "probabilities": values}, {})
         assert isinstance(bars, Bars) and bars.title == "neutral"
         assert [bar.label for bar in bars.bars] == ["neutral", "contradiction", "entailment"]
         assert [bar.is_best for bar in bars.bars] == [True, False, False]
-    (bars,) = view(TASKS["sst"], {"label": "b", "probabilities": {"a": 0.5, "b": 0.5}}, {})
+    (bars,) = parts_to_show(TASKS["sst"], {"label": "b", "probabilities": {"a": 0.5, "b": 0.5}}, {})
     assert isinstance(bars, Bars) and [bar.label for bar in bars.bars] == ["b", "a"]
 
 
 def test_predictions_of_unknown_tasks_are_not_shown() -> None:
-    assert view(TaskCard("trec"), {"label": "x"}, {}) == []
+    assert parts_to_show(TaskCard("trec"), {"label": "x"}, {}) == []
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)

@@ -13,7 +13,7 @@ from elmo_plugin.commands.main import main
 from elmo_plugin.common.bundled import trained_models
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.demo.tabs import task_tabs
-from elmo_plugin.predictions.kinds import view
+from elmo_plugin.predictions.kinds import parts_to_show
 from elmo_plugin.predictions.prediction import TASKS
 from elmo_plugin.predictions.predictor import load_predictor
 
@@ -60,7 +60,7 @@ def test_a_model_predicts_and_shows_what_allennlp_predicts(
     loaded = load_predictor(name)
     output = loaded.predict_json(dict(inputs))
     assert loaded.task is TASKS[name] and json.dumps(output) == json.dumps(expected)
-    assert view(TASKS[name], output, inputs)
+    assert parts_to_show(TASKS[name], output, inputs)
     texts = [json.dumps(inputs)] if name == "srl" else [str(text) for text in inputs.values()]
     main(["predict", name, *texts])
     shown = capsys.readouterr().out
@@ -95,6 +95,14 @@ def test_an_unsuitable_predicate_tagger_is_refused(
 ) -> None:
     with pytest.raises(BiLmError, match=f"^{message}$"):
         load_predictor(path, predicates=predicates)
+
+
+def test_a_tagger_may_be_a_predictor_and_counts_as_a_part_of_the_model() -> None:
+    tagger = load_predictor("srl_predicates")
+    srl = load_predictor("srl", predicates=tagger)
+    sentence = "She wants to leave ."
+    assert srl.predict(sentence) == load_predictor("srl").predict(sentence)
+    assert srl.models[1:] == tagger.models
 
 
 def test_predicted_spans_are_read_by_the_scorers(tmp_path: Path) -> None:

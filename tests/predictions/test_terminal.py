@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from elmo_plugin.predictions.kinds import view
+from elmo_plugin.predictions.kinds import parts_to_show
 from elmo_plugin.predictions.prediction import TASKS
 from elmo_plugin.predictions.terminal import print_parts
 from elmo_plugin.predictions.views import MarkedSpan, MarkedText
@@ -14,7 +14,7 @@ COLOR = re.compile(r"\x1b\[[\d;]*m")
 
 
 def test_spans_are_in_brackets_before_their_labels(capsys: pytest.CaptureFixture[str]) -> None:
-    print_parts(view(TASKS["srl"], SRL, {}))
+    print_parts(parts_to_show(TASKS["srl"], SRL, {}))
     print_parts(
         [MarkedText("", "her old dog", [MarkedSpan(0, 11, "2", 1), MarkedSpan(0, 3, "1", 0)])]
     )
@@ -32,7 +32,7 @@ def test_bars_have_percentages_and_lengths(capsys: pytest.CaptureFixture[str]) -
         "label": "neutral",
         "probabilities": {"neutral": 0.625, "contradiction": 0.375, "entailment": 1e-9},
     }
-    print_parts(view(TASKS["snli"], output, {}))
+    print_parts(parts_to_show(TASKS["snli"], output, {}))
     assert capsys.readouterr().out.splitlines() == [
         "neutral",
         "  neutral             62.5 %  " + "█" * 19,
@@ -52,7 +52,7 @@ def test_printed_text_keeps_its_spelling(text: str, capsys: pytest.CaptureFixtur
 def test_colored_output_is_otherwise_unchanged(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    parts = view(TASKS["squad"], SQUAD, {"passage": PASSAGE, "question": "When?"})
+    parts = parts_to_show(TASKS["squad"], SQUAD, {"passage": PASSAGE, "question": "When?"})
     print_parts(parts)
     plain = capsys.readouterr().out
     monkeypatch.setenv("FORCE_COLOR", "1")

@@ -39,7 +39,7 @@ from elmo_plugin.tasks.spans import (
     spans_to_tags,
     tags_to_spans,
 )
-from elmo_plugin.tasks.task_model import TaskModel, copy_old_labels, with_labels
+from elmo_plugin.tasks.task_model import TaskModel, copy_old_labels, extend_output_layer
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
 # AllenNLP's logit of an illegal transition: finite, as there may be no legal one.
@@ -171,7 +171,7 @@ class NerBiLstmCrf(TaskModel):
                 )
         num_known = self.crf.num_tags
         if num_known < len(labels):
-            self.tag_projection = with_labels(self.tag_projection, vocab)
+            self.tag_projection = extend_output_layer(self.tag_projection, vocab)
             self.crf = copy_old_labels(self._make_crf(vocab), self.crf, num_known)
 
     def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> CrfLogits:

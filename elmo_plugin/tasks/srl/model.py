@@ -1,6 +1,7 @@
 """The role labeller of He et al. (2017), a tagger of predicates, and the predictors of both."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import torch
@@ -22,10 +23,10 @@ from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
 from elmo_plugin.tasks.predictor import SentencePredictor, words_from_json
 from elmo_plugin.tasks.spans import describe_spans, tags_to_spans
 from elmo_plugin.tasks.srl.metrics import SrlF1
-from elmo_plugin.tasks.task_model import TaskModel, average_probabilities, with_labels
+from elmo_plugin.tasks.task_model import TaskModel, average_probabilities, extend_output_layer
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, text_as_typed
 
-PREDICATE = 1  # the index of the tag of a predicate; other words have 0
+PREDICATE = 1  # the class of a word that is a predicate; other words have the class 0
 
 
 class TagLogits(NamedTuple):
@@ -37,11 +38,11 @@ class TagLogits(NamedTuple):
 
 def average_tag_logits(logits: Sequence[TagLogits]) -> TagLogits:
     """
-    Returns the mean of several models' probabilities for one batch, as logits. All models have the
-    same mask.
+    Averages the probabilities that several models give to the tags of one batch, and returns their
+    logarithms. All models have the same mask.
     """
-    mean = average_probabilities([member.logits for member in logits])
-    return TagLogits(mean, logits[0].mask)
+    average = average_probabilities([member.logits for member in logits])
+    return TagLogits(average, logits[0].mask)
 
 
 @Model.register("srl_highway_lstm")
@@ -49,7 +50,7 @@ class SrlHighwayLstm(TaskModel):
     """
     Tags the arguments of one predicate at a time. The encoder sees the vector of each word next to
     a learned vector that marks the predicate, and a linear layer computes a logit for each tag. A
-    prediction is the best sequence of BIO tags without an `I-X` that follows no `B-X`.
+    prediction is the best sequence of BIO tags in which each `I-X` follows a `B-X` or an `I-X`.
 
     The loss is the cross entropy of the tags, the mean over the words of each sentence and then
     over sentences, as in AllenNLP's `srl`. The metric counts like srl-eval.pl, without perl.
@@ -61,10 +62,10 @@ class SrlHighwayLstm(TaskModel):
     vocab : `Vocabulary`
         With the tags in the namespace "labels".
     contextual_encoder : `Lazy[ContextualEncoder]`
-        From the words, and the vectors of the predicate's indicator, to vectors in context. Its
-        encoder is a `highway_lstm` in the paper.
+        Encodes each word, next to the vector that marks the predicate, in its context. In the
+        paper, its encoder is a `highway_lstm`.
     predicate_dim : `int`, optional (default = `100`)
-        The size of the vectors of the predicate's indicator.
+        The size of the vector that marks the predicate.
     """
 
     default_predictor = "elmo_srl"
@@ -81,40 +82,41 @@ class SrlHighwayLstm(TaskModel):
     ) -> None:
         super().__init__(vocab, **kwargs)
         self._tags = list(vocab.get_index_to_token_vocabulary("labels").values())
-        # The indicator is 1 at the predicate, and 0 at all other words.
+        # The vector at index 1 marks the predicate, and the one at index 0 all other words.
         self.predicate_embedding = nn.Embedding(2, predicate_dim)
         self.contextual_encoder = contextual_encoder.construct(feature_dim=predicate_dim)
         self.tag_projection = nn.Linear(self.contextual_encoder.get_output_dim(), len(self._tags))
-        self._transitions: Tensor  # `register_buffer` sets these two
-        self._start: Tensor
-        transitions, start = bio_transitions(self._tags)
-        # Not in the saved weights, because they follow from the tags.
-        self.register_buffer("_transitions", transitions, persistent=False)
-        self.register_buffer("_start", start, persistent=False)
+        # Declared for type checkers: `register_buffer` sets both.
+        self._transition_scores: Tensor
+        self._first_tag_scores: Tensor
+        transition_scores, first_tag_scores = bio_transitions(self._tags)
+        # They follow from the tags, so they are not saved with the weights.
+        self.register_buffer("_transition_scores", transition_scores, persistent=False)
+        self.register_buffer("_first_tag_scores", first_tag_scores, persistent=False)
         self.metric = SrlF1()
         self.initialize()
 
     @overrides
     def extend_vocab(self, vocab: Vocabulary, *_: Any, **__: Any) -> None:
         self._tags = list(vocab.get_index_to_token_vocabulary("labels").values())
-        self.tag_projection = with_labels(self.tag_projection, vocab)
-        transitions, start = bio_transitions(self._tags)
-        self._transitions = transitions.to(self._transitions.device)
-        self._start = start.to(self._start.device)
+        self.tag_projection = extend_output_layer(self.tag_projection, vocab)
+        transition_scores, first_tag_scores = bio_transitions(self._tags)
+        self._transition_scores = transition_scores.to(self._transition_scores.device)
+        self._first_tag_scores = first_tag_scores.to(self._first_tag_scores.device)
 
     def compute_logits(
         self, tokens: TextFieldTensors, predicate: LongTensor, **_: Any
     ) -> TagLogits:
         """
-        Returns the logits of the tags. `predicate` has the index of each sentence's predicate, of
-        shape (batch, 1).
+        Returns the logits of the tags. `predicate`, of shape (batch, 1), has the index of the
+        predicate in each sentence.
         """
-        time = get_text_field_mask(tokens).size(1)
-        words = torch.arange(time, device=predicate.device)
-        is_predicate = words == predicate  # Shape: (batch, time)
-        # Shape of indicators: (batch, time, predicate_dim); of encoded: (batch, time, dim)
-        indicators = self.predicate_embedding(is_predicate.long())
-        encoded, mask = self.contextual_encoder(tokens, indicators)
+        num_words = get_text_field_mask(tokens).size(1)
+        word_indices = torch.arange(num_words, device=predicate.device)
+        is_predicate = word_indices == predicate  # Shape: (batch, time)
+        # Shape of marks: (batch, time, predicate_dim); of encoded: (batch, time, dim)
+        marks = self.predicate_embedding(is_predicate.long())
+        encoded, mask = self.contextual_encoder(tokens, marks)
         logits = self.tag_projection(encoded)  # Shape: (batch, time, tags)
         return TagLogits(logits, mask)
 
@@ -127,21 +129,25 @@ class SrlHighwayLstm(TaskModel):
         **_: Any,
     ) -> dict[str, Any]:
         """
-        Returns `words`, `predicate` (the index of the word) and `lemma`; except in training, the
-        best `tags`; and, if the batch has the correct tags, of shape (batch, time), `loss`. A tag
-        that is not in the vocabulary does not add to the loss. `frame` has the metadata of each
-        instance, see `SrlReader.text_to_instance`.
+        Returns `words`, `predicate` (the index of the word) and `lemma`. Except in training, also
+        returns the best `tags`. If the batch has the correct `tags`, of shape (batch, time), also
+        returns `loss`. A tag that is not in the vocabulary does not add to the loss.
+
+        `frame` has the metadata of each instance, see `SrlReader.text_to_instance`.
         """
         output: dict[str, Any] = {
             "words": words,
-            "predicate": [each["predicate"] for each in frame],
-            "lemma": [each["lemma"] for each in frame],
+            "predicate": [metadata["predicate"] for metadata in frame],
+            "lemma": [metadata["lemma"] for metadata in frame],
         }
         if not self.training:
-            paths = viterbi(logits.logits, logits.mask, self._transitions, self._start)
+            paths = viterbi(
+                logits.logits, logits.mask, self._transition_scores, self._first_tag_scores
+            )
             output["tags"] = [[self._tags[index] for index in path] for path in paths]
         if tags is not None:
-            gold_tags = [each["tags"] for each in frame]
+            # As text, because all tags that are not in the vocabulary have the same index.
+            gold_tags = [metadata["tags"] for metadata in frame]
             known = logits.mask & self.known_tags(tags, gold_tags)
             output["loss"] = _mean_cross_entropy(logits.logits, tags, known)
             if not self.training:
@@ -181,14 +187,15 @@ def mark_arguments(words: Sequence[str], tags: Sequence[str]) -> str:
 
 def _mean_cross_entropy(logits: Tensor, tags: LongTensor, known: Tensor) -> Tensor:
     """
-    Returns the cross entropy of the known tags: the mean over the words of each sentence whose tags
-    are known, and then over sentences. `known`, of shape (batch, time), is false at padding and at
-    tags that are not in the vocabulary.
+    Returns the cross entropy of the known tags: first the mean over the known tags of each
+    sentence, and then the mean over sentences. `known`, of shape (batch, time), is false at padding
+    and at tags that are not in the vocabulary.
     """
-    # `cross_entropy` ignores this index: its loss is 0.
     known_tags = tags.masked_fill(~known, UNKNOWN_TAG)
-    # Shape of losses: (batch, time)
-    losses = functional.cross_entropy(logits.transpose(1, 2), known_tags, reduction="none")
+    # The loss of an ignored tag is 0. Shape of losses: (batch, time)
+    losses = functional.cross_entropy(
+        logits.transpose(1, 2), known_tags, ignore_index=UNKNOWN_TAG, reduction="none"
+    )
     num_known = known.sum(dim=1).clamp(min=1)  # without known tags, the mean is 0
     means = losses.sum(dim=1) / num_known  # Shape: (batch,)
     return means.mean()
@@ -218,7 +225,7 @@ class SrlPredicates(TaskModel):
     ) -> None:
         super().__init__(vocab, **kwargs)
         self.contextual_encoder = contextual_encoder
-        # The logits of other words, 0, and of predicates, 1.
+        # Class 1 (`PREDICATE`) is a predicate, and class 0 is any other word.
         self.tag_projection = nn.Linear(contextual_encoder.get_output_dim(), 2)
         self._accuracy = CategoricalAccuracy()
         self._f1 = F1Measure(positive_label=PREDICATE)
@@ -233,8 +240,8 @@ class SrlPredicates(TaskModel):
         self, logits: TagLogits, words: list[list[str]], tags: LongTensor | None = None, **_: Any
     ) -> dict[str, Any]:
         """
-        Returns `words`, the `probabilities` of each to be a predicate, of shape (batch, time), and
-        their `mask`; and, if the batch has the correct `tags`, of the same shape, `loss`.
+        Returns `words`, the `probabilities` that they are predicates, of shape (batch, time), and
+        their `mask`. If the batch has the correct `tags`, of the same shape, also returns `loss`.
         """
         mask = logits.mask
         probabilities = logits.logits.softmax(dim=-1)  # Shape: (batch, time, 2)
@@ -251,8 +258,8 @@ class SrlPredicates(TaskModel):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Adds `predicates`, the indices of words that are more probably predicates than not. Removes
-        padding from `probabilities`, and the `mask`.
+        Adds `predicates`, the indices of words that are more probably predicates than not. Takes
+        the padding out of `probabilities`, and drops the `mask`, which only marked the padding.
         """
         predicates = []
         probabilities = []
@@ -273,7 +280,8 @@ class SrlPredicates(TaskModel):
         return {"accuracy": self._accuracy.get_metric(reset), **f1}
 
 
-# The most words of the frames that are predicted together; a frame has all words of its sentence.
+# The most words in a batch of frames. A frame has all words of its sentence, so a sentence with
+# three predicates counts three times.
 MAX_BATCH_WORDS = 20_000
 
 
@@ -315,12 +323,12 @@ class SrlPredictor(SentencePredictor):
         **kwargs: Any,
     ) -> None:
         super().__init__(model, dataset_reader, max_words=max_words, **kwargs)
-        if isinstance(predicates, str):  # an archive; its sentences have the same limit
+        if isinstance(predicates, str):  # the path of an archive
             options: dict[str, Any] = {}
-            if max_words is not None:
+            if max_words is not None:  # the tagger reads the same sentences
                 options["max_words"] = max_words
             predicates = Predictor.from_path(predicates, **options)
-        self._tagger = predicates  # a predictor, or `None`
+        self._tagger: Predictor | None = predicates
 
     @overrides
     def predict_json(self, inputs: JsonDict) -> JsonDict:
@@ -332,54 +340,58 @@ class SrlPredictor(SentencePredictor):
         for json_dict in inputs:
             self.check_input(json_dict)
         sentences = [words_from_json(json_dict, self._tokenizer, self.name) for json_dict in inputs]
-        predicates = self._predicates(inputs, sentences)
-        instances = []  # one for each predicate, sentence by sentence
+        predicates = self._indices_of_predicates(inputs, sentences)
+        frames = self._predict_frames(sentences, predicates)
+        predictions = []
+        for tokens, indices in zip(sentences, predicates, strict=True):
+            words = [text_as_typed(token) for token in tokens]
+            frames_of_sentence = list(islice(frames, len(indices)))  # the next ones
+            predictions.append({"words": words, "frames": frames_of_sentence})
+        return predictions
+
+    def _predict_frames(
+        self, sentences: Sequence[list[Token]], predicates: Sequence[list[int]]
+    ) -> Iterator[JsonDict]:
+        """
+        Yields a frame for each predicate, sentence by sentence. `predicates` has the indices of the
+        predicates in each sentence. The frames are predicted in batches of `MAX_BATCH_WORDS`.
+        """
+        instances: list[Instance] = []
         for tokens, indices in zip(sentences, predicates, strict=True):
             for index in indices:
                 instances.append(self._dataset_reader.text_to_instance(tokens, index))
-        frames = list(self._predict_frames(instances))
-        predictions = []
-        start = 0  # the first frame of the sentence
-        for tokens, indices in zip(sentences, predicates, strict=True):
-            end = start + len(indices)
-            words = [text_as_typed(token) for token in tokens]
-            predictions.append({"words": words, "frames": frames[start:end]})
-            start = end
-        return predictions
-
-    def _predict_frames(self, instances: list[Instance]) -> Iterator[JsonDict]:
-        """
-        Yields the frame of each instance. Predicts them in batches of at most `MAX_BATCH_WORDS`.
-        """
         lengths = [len(instance["tokens"]) for instance in instances]
-        for batch in split_by_tokens(lengths, MAX_BATCH_WORDS):
-            for output in self.predict_batch_instance(instances[batch]):
+        for run in split_by_tokens(lengths, MAX_BATCH_WORDS):
+            batch = instances[run]
+            for output in self.predict_batch_instance(batch):
                 yield _frame(output)
 
-    def _predicates(
+    def _indices_of_predicates(
         self, inputs: Sequence[JsonDict], sentences: Sequence[list[Token]]
     ) -> list[list[int]]:
         """
-        Returns the indices of the predicates of each sentence: as its input has them, or as the
-        tagger finds them. The tagger is called once, for all inputs without predicates.
+        Returns the indices of the predicates in each sentence. They come from the input if it has
+        them, and else from the tagger.
         """
-        without_predicates = []
-        for each, words in zip(inputs, sentences, strict=True):
-            if "predicates" not in each:
-                without_predicates.append({"words": [token.text for token in words]})
-        found = iter(self._find_predicates(without_predicates))  # in the order of the inputs
+        to_tag = []
+        for json_dict, tokens in zip(inputs, sentences, strict=True):
+            if "predicates" not in json_dict:
+                to_tag.append({"words": [token.text for token in tokens]})
+        # The tagger is called once, for all of these inputs together.
+        tagged = iter(self._find_predicates(to_tag))
         predicates = []
-        for each, words in zip(inputs, sentences, strict=True):
-            if "predicates" in each:
-                predicates.append(self._checked_predicates(each, len(words)))
+        for json_dict, tokens in zip(inputs, sentences, strict=True):
+            if "predicates" in json_dict:
+                predicates.append(self._checked_predicates(json_dict, len(tokens)))
             else:
-                predicates.append(next(found))
+                predicates.append(next(tagged))
         return predicates
 
     def _find_predicates(self, inputs: list[JsonDict]) -> list[list[int]]:
         """
         Returns the indices of the predicates that the tagger finds in each input. Raises
-        `ConfigurationError` if there are inputs, but no tagger, or it does not find predicates.
+        `ConfigurationError` if no tagger was given although there are inputs for it, or if the
+        tagger is a predictor of another task.
         """
         if not inputs:
             return []
@@ -399,30 +411,30 @@ class SrlPredictor(SentencePredictor):
             found.append(prediction["predicates"])
         return found
 
-    def _checked_predicates(self, inputs: JsonDict, length: int) -> list[int]:
+    def _checked_predicates(self, json_dict: JsonDict, num_words: int) -> list[int]:
         """
-        Returns the predicates of an input. Raises `ConfigurationError` if they are not indices of
-        different words of a sentence of this length.
+        Returns the predicates that an input has. Raises `ConfigurationError` if they are not
+        indices of different words, in a sentence of `num_words` words.
         """
-        indices: Any = inputs["predicates"]
-        if not _are_indices(indices, length) or len(set(indices)) < len(indices):
+        indices: Any = json_dict["predicates"]
+        if not _are_indices(indices, num_words) or len(set(indices)) < len(indices):
             raise ConfigurationError(
                 f'{self.name}: "predicates": expected a list of indices of different words, from '
-                f"0 to {length - 1}, got {indices!r}"
+                f"0 to {num_words - 1}, got {indices!r}"
             )
         return list(indices)
 
 
 def _are_indices(values: Any, length: int) -> bool:
-    """Returns whether the value is a list of whole numbers from 0 to before `length`."""
+    """Returns whether `values` is a list of indices for a sequence of this length."""
     if not isinstance(values, list):
         return False
-    # Compared by `type`, because `True` is also an instance of `int`.
+    # `isinstance` would also accept `True`.
     return all(type(value) is int and 0 <= value < length for value in values)
 
 
 def _frame(output: JsonDict) -> JsonDict:
-    """Returns the frame of a predicate, as in a prediction, from the model's output for it."""
+    """Returns the frame of one predicate, from the output of the model for it."""
     index = output["predicate"]
     return {
         "predicate": output["words"][index],

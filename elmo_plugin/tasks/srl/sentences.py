@@ -50,8 +50,8 @@ def parse_conll2012(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     Yields the sentences of a file in the columns of CoNLL-2012. Blank lines and the marks of
     documents separate them.
 
-    Raises `ConfigurationError`, naming file and line, if the columns are not those, brackets are
-    malformed, or a column has not one predicate, `(V*)`.
+    Raises `ConfigurationError`, naming file and line, if a line does not have these columns, if
+    brackets are malformed, or if a column of arguments does not have `(V*)` exactly once.
     """
     with errors_suggest_import("srl"):
         for kind, group in groupby(lines, key=line_kind):
@@ -61,16 +61,17 @@ def parse_conll2012(lines: Iterable[Line]) -> Iterator[SrlSentence]:
 
 def sentence_of(words: Sequence[ConllWord]) -> SrlSentence:
     """
-    Makes a sentence of its words with their columns, with a predicate for each column of arguments.
-    Raises `ConfigurationError`, naming file and line, if these columns are malformed, or do not
-    belong to the words with a lemma and a frameset.
+    Makes a sentence of words with their columns. Each column of arguments belongs to a predicate.
+    Raises `ConfigurationError`, naming file and line, if such a column is malformed, or if its
+    predicate is another word than the one with a lemma and a frameset.
     """
-    framed = [index for index, word in enumerate(words) if word.is_predicate]
+    # The indices of the words with a lemma and a frameset.
+    framed_words = [index for index, word in enumerate(words) if word.is_predicate]
     num_columns = len(words[0].frames)  # all words of a sentence have the same number
-    if framed and num_columns == 0:
-        raise words[framed[0]].line.error(
-            f"expected {len(framed)} columns of arguments in this sentence, one for each lemma "
-            "with a frameset, got none"
+    if framed_words and num_columns == 0:
+        raise words[framed_words[0]].line.error(
+            f"expected {len(framed_words)} columns of arguments in this sentence, one for each "
+            "lemma with a frameset, got none"
         )
     predicates = []
     for number in range(num_columns):
@@ -79,17 +80,17 @@ def sentence_of(words: Sequence[ConllWord]) -> SrlSentence:
         with locate_label_errors([word.line for word in words], column=f"{name}: "):
             arguments = parse_labels(labels)
         verb = _find_verb(words, arguments, name)
-        # If there are more or fewer words with a frameset than columns, it is not known which word
-        # belongs to which column.
-        if len(framed) == num_columns:
-            _check_place(words, verb, framed[number], name)
+        # The first framed word belongs to the first column, and so on. If there are more or fewer
+        # words than columns, nobody can tell which belong together, so nothing is checked.
+        if len(framed_words) == num_columns:
+            _check_verb_is_framed(words, verb, framed_words[number], name)
         predicates.append(_predicate_at(words, verb.start, arguments))
     return SrlSentence([word.plain for word in words], predicates, words[0].line.location)
 
 
 def _find_verb(words: Sequence[ConllWord], arguments: Sequence[Span], name: str) -> Span:
     """
-    Returns the one `V` among the arguments in a column, the predicate itself. Raises
+    Returns the `V` among the arguments in a column: the predicate itself. Raises
     `ConfigurationError`, with the name of the column, if it is missing or repeated.
     """
     verbs = [argument for argument in arguments if argument.label == VERB]
@@ -101,10 +102,12 @@ def _find_verb(words: Sequence[ConllWord], arguments: Sequence[Span], name: str)
     return verbs[0]
 
 
-def _check_place(words: Sequence[ConllWord], verb: Span, framed_word: int, name: str) -> None:
+def _check_verb_is_framed(
+    words: Sequence[ConllWord], verb: Span, framed_word: int, name: str
+) -> None:
     """
-    Raises `ConfigurationError` if the word with a lemma and a frameset, given by its index, is not
-    in the `V` of its column.
+    Raises `ConfigurationError`, with the name of the column, unless its `V` contains the word with
+    a lemma and a frameset. `framed_word` is the index of this word.
     """
     if verb.start <= framed_word < verb.end:
         return
@@ -116,48 +119,57 @@ def _check_place(words: Sequence[ConllWord], verb: Span, framed_word: int, name:
 
 def _predicate_at(words: Sequence[ConllWord], index: int, arguments: list[Span]) -> Predicate:
     """
-    Returns the predicate at the index of a word. Its lemma is the word itself if the file has none.
-    It counts as a verb by its part of speech, or if the file has none, unless it is an auxiliary.
+    Returns the predicate at the index of a word. If the file does not give its lemma, the word
+    itself is used.
     """
     word = words[index]
     lemma = word.lemma
     if lemma in NO_ANNOTATION:
         lemma = word.plain
-    is_auxiliary = (word.lemma, word.frameset) in _AUXILIARIES
-    has_tag = word.tag not in NO_ANNOTATION
-    is_verb = not is_auxiliary and (word.tag.startswith("V") or not has_tag)
-    return Predicate(index, lemma, arguments, is_verb)
+    return Predicate(index, lemma, arguments, _is_verb(word))
+
+
+def _is_verb(word: ConllWord) -> bool:
+    """
+    Returns whether a predicate is a verb by its part of speech. If the file does not give it, all
+    predicates count as verbs. Auxiliaries never do.
+    """
+    if (word.lemma, word.frameset) in _AUXILIARIES:
+        return False
+    if word.tag in NO_ANNOTATION:
+        return True
+    return word.tag.startswith("V")
 
 
 def parse_labels(labels: Sequence[str]) -> list[Span]:
     """
-    Parses one column of bracket labels, a label for each word of a sentence. From `(ARG0*`, `*`,
-    `*)`, `(V*)`, it returns the arguments ARG0, of three words, and V, of one. A closing bracket
-    may name its role again, `*ARG0)`, as in CoNLL-2004.
+    Parses one column of bracket labels, a label for each word of a sentence. From the labels
+    `(ARG0*`, `*`, `*)` and `(V*)`, it returns two arguments: ARG0, of three words, and V, of one
+    word. A closing bracket may name its role again, `*ARG0)`, as in CoNLL-2004.
 
-    Raises `LabelError` if brackets are malformed, nested, or without their other half.
+    Raises `LabelError` if brackets are malformed, nested, or not in pairs.
     """
     arguments = []
     # The role and the first word of the open argument; the role is empty if none is open.
     role = ""
     start = 0
-    for row, label in enumerate(labels):
+    for index, label in enumerate(labels):
         match = _LABEL.fullmatch(label)
         if match is None:
-            raise LabelError(row, f"{label!r} is not one bracket such as (ARG0*, *, *) or (V*)")
+            raise LabelError(index, f"{label!r} is not one bracket such as (ARG0*, *, *) or (V*)")
         if match["opened"]:
             if role:
                 raise LabelError(
-                    row, f"{label!r} opens inside ({role}*, but arguments do not overlap"
+                    index, f"{label!r} opens inside ({role}*, but arguments do not overlap"
                 )
             role = match["opened"]
-            start = row
+            start = index
         if match["closes"]:
             if not role:
-                raise LabelError(row, f"{label!r} closes an argument, but none is open")
+                raise LabelError(index, f"{label!r} closes an argument, but none is open")
             if match["closed"] not in ("", role):
-                raise LabelError(row, f"{label!r} closes an argument, but the open one is {role}")
-            arguments.append(Span(start, row + 1, role))
+                raise LabelError(index, f"{label!r} closes an argument, but the open one is {role}")
+            arguments.append(Span(start, index + 1, role))
             role = ""
     if role:
         raise LabelError(start, f"{labels[start]!r} is never closed")

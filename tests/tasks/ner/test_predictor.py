@@ -9,7 +9,7 @@ from allennlp.data import Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
 from elmo_plugin.common.typography import normalize_text
-from elmo_plugin.predictions.kinds import view
+from elmo_plugin.predictions.kinds import parts_to_show
 from elmo_plugin.predictions.prediction import TASKS
 from elmo_plugin.tasks.ner import Conll2003Reader, NerPredictor, score_tagged
 from elmo_plugin.tasks.ner.metrics import NerF1
@@ -177,7 +177,7 @@ def test_plain_tags_are_predicted_shown_and_scored_without_entities(tmp_path: Pa
     output = plain.predict_batch_instance(instances)[0]
     assert set(output) == {"words", "tags", "gold_tags"}
     assert set(model.get_metrics()) == {"accuracy"}
-    (part,) = view(TASKS["ner"], output, {})
+    (part,) = parts_to_show(TASKS["ner"], output, {})
     assert [span.label for span in part.spans] == output["tags"]
     assert [line.split(" ")[:2] for line in plain.dump_line(output).split("\n")[:2]] == [
         ["the", "DT"],
