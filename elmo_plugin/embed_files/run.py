@@ -158,12 +158,11 @@ def _prepare(
 
 def _describe_vectors(settings: EmbedSettings, embedder: Embedder, device: str) -> dict[str, Any]:
     """Returns everything besides the text that the vectors depend on, to be stored with them."""
-    kind_of_device, _, _ = device.partition(":")  # without the number of a GPU
     return {
         "version": VERSION,
         **settings.description(),
         "bilm": embedder.digest(),
-        "device": kind_of_device,
+        "device": _kind_of_device(device),
     }
 
 
@@ -279,14 +278,25 @@ def _output_format(output: Path, output_format: str | None) -> str:
 def _devices_of_workers(workers: int | None, devices: Sequence[str]) -> list[str]:
     """
     Returns the device of each worker. If there are more workers than devices, several workers share
-    a device. Raises `BiLmError` if this machine lacks a GPU, or the number of workers is wrong.
+    a device. Raises `BiLmError` if the number of workers is wrong, this machine lacks a GPU, or the
+    devices are of several kinds.
     """
     if workers is not None:
         check_at_least("workers", workers, least=1, most=MAX_PROCESSES)
     names = [str(get_device(device)) for device in devices]
+    kinds = {_kind_of_device(name) for name in names}
+    if len(kinds) > 1:
+        # Processors of another kind round differently, so the vectors would depend on chance.
+        raise BiLmError(f"devices: expected one kind of device, got {' and '.join(sorted(kinds))}")
     if workers is None:
         return names
     return list(islice(cycle(names), workers))
+
+
+def _kind_of_device(device: str) -> str:
+    """Returns the kind of a device, "cpu" or "cuda", without the number of a GPU."""
+    kind, _, _ = device.partition(":")
+    return kind
 
 
 def _check_finished(output: Path, work: _Work) -> None:
