@@ -99,7 +99,7 @@ class BiLmProgress(TrainerCallback):
         batch_metrics: dict[str, Any],
     ) -> str:
         """Returns a line within an epoch, this many seconds after the line before."""
-        # What AllenNLP's trainer counts as batches are steps of the optimizer.
+        # AllenNLP's trainer counts steps of the optimizer, although it calls them batches.
         step = trainer._total_batches_completed
         steps_before_epoch = step - trainer._batches_in_epoch_completed
         epochs_to_end = trainer._num_epochs - epoch  # this one included
@@ -131,7 +131,7 @@ class BiLmProgress(TrainerCallback):
         self._begin_line()  # the time of the validation is not the training's
         if not is_primary:
             return
-        line = f"epoch {epoch + 1} of {trainer._num_epochs}: {_figure_of_epoch(metrics)}"
+        line = f"epoch {epoch + 1} of {trainer._num_epochs}{_figure_of_epoch(metrics)}"
         # Without validation, AllenNLP takes every epoch for the best one.
         is_validated = "validation_perplexity" in metrics
         if is_validated and metrics["best_epoch"] == epoch:
@@ -160,15 +160,16 @@ class BiLmProgress(TrainerCallback):
 
 def _figure_of_epoch(metrics: dict[str, Any]) -> str:
     """
-    Returns the perplexity of the validation text; without validation, the training text's, or the
-    loss if negatives were sampled. Another model than a biLM may have none of them.
+    Returns the perplexity of the validation text, for the line after an epoch. Without validation,
+    returns the perplexity of the training text, or its loss if negatives were sampled. Returns
+    nothing for a model that measures none of them.
     """
     for name in ("validation_perplexity", "training_perplexity"):
         if name in metrics:
-            return f"perplexity {metrics[name]:.1f}"
+            return f": perplexity {metrics[name]:.1f}"
     if "training_sampled_loss" in metrics:
-        return f"sampled loss {metrics['training_sampled_loss']:.4f}"
-    return f"perplexity {math.nan}"
+        return f": sampled loss {metrics['training_sampled_loss']:.4f}"
+    return ""
 
 
 def _steps_per_epoch(trainer: GradientDescentTrainer) -> int:
