@@ -157,7 +157,7 @@ def _prepare(
 
 
 def _describe_vectors(settings: EmbedSettings, embedder: Embedder, device: str) -> dict[str, Any]:
-    """Returns everything besides the text that the vectors depend on, to be stored with them."""
+    """Returns everything that the vectors depend on, apart from the text, to store it with them."""
     return {
         "version": VERSION,
         **settings.description(),

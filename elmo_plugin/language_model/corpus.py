@@ -158,8 +158,8 @@ def find_shards(*paths: str) -> list[str]:
 
 def _hint_for(path: str) -> str:
     """
-    Returns what to add to the error message for a path that is neither a file nor a pattern of
-    files: why it cannot be used, if something is there.
+    Returns the end of the error message for a path that is neither a file nor a pattern of files:
+    the reason why it cannot be read, if something is there.
     """
     if os.path.isdir(path):
         return "; it is a folder: name its files"

@@ -125,10 +125,10 @@ def block_groups(corpus: IndexedCorpus, num_rows: int, block_words: int) -> Iter
 
 def block_boundaries(starts: np.ndarray, block_words: int) -> np.ndarray:
     """
-    Divides sentences into blocks of at least `block_words` words. `starts` says where the sentences
-    begin, as in `Text`. Returns the boundaries of the blocks: the number of the sentence that
-    begins each block, and last, the number of the sentence after all blocks. The sentences from
-    that number on are too few for another block.
+    Divides sentences into blocks of at least `block_words` words. `starts` has the beginnings of
+    the sentences, as in `Text`. Returns the boundaries of the blocks: the number of the sentence
+    that begins each block, and last, the number of the sentence after all blocks. The sentences
+    from that number on are too few for another block.
     """
     num_sentences = len(starts) - 1
     # If a block began with sentence i, the next block would begin with sentence `next_begins[i]`.
@@ -372,8 +372,8 @@ def _scores_by_sentence(scored: list[ScoredWindow]) -> Iterator[SentenceScores]:
     forward = forward_losses[has_target]
     # The backward direction has read each row from the end of its block.
     backward = _reversed_rows(backward_losses, lengths=has_target.sum(axis=1))
-    # A sentence begins where a target belongs to another sentence than the target before it. The
-    # first target has the number -1 before it, and so begins a sentence.
+    # A target begins a sentence if the target before it belongs to another sentence. The number
+    # before the first target is -1, so it begins a sentence as well.
     begins = np.flatnonzero(np.diff(sentence_of_target, prepend=-1))
     for begin, end in pairwise([*begins.tolist(), len(forward)]):
         # `<S>` is predicted last. In the reversed row its score comes first, before the words.

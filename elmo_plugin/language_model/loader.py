@@ -125,8 +125,8 @@ class BiLmStreamLoader(DataLoader):
         self._counted_batches: dict[int, int] = {}
         # The number of batches of each finished epoch.
         self._finished_epoch_sizes: list[int] = []
-        # Where another loader stopped, if this one resumes: the number of batches of each epoch
-        # that it finished, and how many batches of the next epoch it yielded.
+        # If this loader resumes after another one: the number of batches of each epoch that the
+        # other one finished, and how many batches of the next epoch it yielded.
         self._resumed_epoch_sizes: list[int] = []
         self._resumed_batches = 0
 
@@ -161,8 +161,8 @@ class BiLmStreamLoader(DataLoader):
             "processes": str(self._layout.processes),
         }
         if not self._shuffle:
-            # The size of blocks decides which sentences are in a batch. For streams it does not: it
-            # only decides where they start from the zero state.
+            # The size of blocks decides which sentences are in a batch. For streams it only decides
+            # how often they start from the zero state.
             fingerprint["order"] = f"blocks of {self._block_words} words"
         return fingerprint
 

@@ -304,8 +304,8 @@ class BiLmLanguageModel(Model):
 
     def stream_state(self) -> dict[str, Any]:
         """
-        Returns everything besides the parameters that the next batch and the metrics depend on, as
-        tensors and numbers for a checkpoint.
+        Returns the state that the next batch and the metrics depend on, apart from the parameters.
+        It consists of tensors and numbers, for a checkpoint.
         """
         state: dict[str, Any] = {
             "trained_batches": self._trained_batches,

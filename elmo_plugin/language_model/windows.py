@@ -166,7 +166,7 @@ def stream_windows(
     # A column is one time step of all rows. So many columns were already yielded or skipped.
     columns_done = first * steps
     nothing = np.zeros((layout.batch_size, 0), dtype=np.int32)
-    waiting = Items(nothing, nothing)  # what this process' rows read after these columns
+    waiting = Items(nothing, nothing)  # the next items of this process' rows, after these columns
     row_ends = np.zeros(layout.rows, dtype=np.int64)  # how many columns each row has read
     for chunk in _assigned_chunks(corpus.chunks, layout.rows, key):
         row_ends = chunk.ends
@@ -247,8 +247,8 @@ def _assigned_chunks(
     assigned = np.zeros(num_rows, dtype=np.int64)  # how many targets each row has so far
     for index in np.random.default_rng(key).permutation(len(chunks)):
         (starts,) = chunks[index].read("starts")
-        # The index plus 1, because numpy ignores a 0 at the end of a key: the first chunk would have
-        # the key that has ordered the chunks.
+        # The index plus 1, because numpy ignores a 0 at the end of a key. With index 0, the key
+        # would be the same as for the order of the chunks.
         key_of_chunk = (*key, index + 1)
         order = np.random.default_rng(key_of_chunk).permutation(len(starts) - 1)
         num_targets = np.diff(starts) + 1  # of each sentence: its words and a boundary
@@ -307,8 +307,8 @@ def _cut_between_sentences(ends: np.ndarray, scaled_sizes: np.ndarray) -> np.nda
     sentences, and the last one after all, so that none is left over.
     """
     num_runs = len(scaled_sizes)
-    # Where the runs would end if sentences could be cut, in targets times the number of runs. A run
-    # of a negative size is empty, so it ends where the run before it does.
+    # The ends of the runs if sentences could be cut, in targets times the number of runs. A run of
+    # a negative size is empty, so its end is the end of the run before it.
     scaled_run_ends = np.maximum.accumulate(np.cumsum(scaled_sizes))
     # A sentence comes before the end of a run if its middle does. The middle is half the sum of its
     # begin and its end. It may not be an integer, so both sides of the comparison are doubled.
@@ -350,7 +350,7 @@ def flatten_sentences(
         text_places = np.repeat(text_ends, lengths) - places
     else:
         text_places = np.repeat(text_begins, lengths) + places - 1
-    # The first item of each sentence is a boundary, and reads no word. Any place in the text will do.
+    # The first item of each sentence is a boundary, and reads no word. Any place in the text does.
     text_places[item_begins] = 0
     inputs = types[text_places].astype(np.int32)
     inputs[item_begins] = first_type
