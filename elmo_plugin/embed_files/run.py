@@ -126,12 +126,7 @@ def _prepare(
         raise BiLmError('keys: "name" is for the proteins of FASTA, and this is a text')
     check_settings(settings, output_format)
     devices = _devices_of_workers(workers, devices)
-    embedder_device = devices[0]
-    if len(devices) > 1:
-        # Each worker makes an embedder of its own. The embedder of this process only describes the
-        # biLM and its output, so it need not take memory of a GPU.
-        embedder_device = "cpu"
-    embedder = Embedder(settings, embedder_device)
+    embedder = _make_embedder(settings, devices)
     digest = blake2b(digest_size=16)  # of the text; reading the chunks updates it
     chunk_size = embedder.chunk_size(has_proteins)
     chunks: Iterable[Chunk]
@@ -154,6 +149,16 @@ def _prepare(
         description=_describe_vectors(settings, embedder, devices[0]),
         size=size,
     )
+
+
+def _make_embedder(settings: EmbedSettings, devices: Sequence[str]) -> Embedder:
+    """
+    Makes the embedder of this process. If there are several workers, each makes another one, and
+    this one only describes the biLM and its output.
+    """
+    if len(devices) > 1:
+        return Embedder(settings, "cpu")  # so it takes no memory of a GPU
+    return Embedder(settings, devices[0])
 
 
 def _describe_vectors(settings: EmbedSettings, embedder: Embedder, device: str) -> dict[str, Any]:
@@ -286,7 +291,7 @@ def _devices_of_workers(workers: int | None, devices: Sequence[str]) -> list[str
     names = [str(get_device(device)) for device in devices]
     kinds = {_kind_of_device(name) for name in names}
     if len(kinds) > 1:
-        # Processors of another kind round differently, so the vectors would depend on chance.
+        # They round differently, and it is up to chance which one embeds a chunk.
         raise BiLmError(f"devices: expected one kind of device, got {' and '.join(sorted(kinds))}")
     if workers is None:
         return names

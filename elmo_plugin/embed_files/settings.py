@@ -94,8 +94,8 @@ class EmbedSettings:
 
 def protein_settings(settings: EmbedSettings) -> EmbedSettings:
     """
-    Returns the settings with which FASTA is embedded, given those of the user. Raises `BiLmError`
-    if the user has chosen a tokenizer or names that only suit sentences.
+    Returns the settings, changed for FASTA. Raises `BiLmError` if the user has chosen spaCy's
+    tokenizer, or sentences as the names of vectors.
     """
     if settings.tokenizer == "spacy" or settings.keys == "sentence":
         raise BiLmError(

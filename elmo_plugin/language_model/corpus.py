@@ -281,8 +281,8 @@ class _TokenizedChunk:
         # Arrays, because they need less memory than lists of numbers.
         self.tokens = array("I")
         self.lengths = array("q")
-        # The number of each distinct word. Looking up a new word gives it the next number. This is
-        # faster than `setdefault`, and every word of a text is looked up.
+        # The number of each distinct word. If a word that is new is looked up, it gets the next
+        # number.
         next_number = itertools.count().__next__
         self._numbers: defaultdict[str, int] = defaultdict(next_number)
 

@@ -123,7 +123,7 @@ def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
     occurrences = np.zeros(len(numbers))
     for word, count in corpus.counts.items():
         occurrences[numbers.get(word, unknown)] += count
-    # The padding and special words may stand anywhere in the vocabulary.
+    # The padding and the special words are not numbered by their frequency.
     special = [0, unknown, numbers[BEGIN_SENTENCE_TOKEN], numbers[END_SENTENCE_TOKEN]]
     counts = np.delete(occurrences, special)  # of the other words, in the vocabulary's order
     if not counts.any():
@@ -142,7 +142,7 @@ def _are_about_descending(counts: np.ndarray) -> bool:
     Returns whether words, given by their counts, are about in the order of descending frequency.
 
     An order is measured by the cross-entropy of the running words under Zipf's law. It is lowest in
-    the order of frequency. The words may exceed that by up to half as much as a random order does,
+    the order of frequency, and higher in a random order. The words may be up to half way between,
     so the vocabulary of another text passes easily.
     """
     shares = counts / counts.sum()
