@@ -63,7 +63,7 @@ class BlockGroup(NamedTuple):
     boundaries: np.ndarray
 
     def in_rows(self, rows: slice) -> "BlockGroup":
-        """Returns the blocks that these rows read: one for each row, as long as there are blocks."""
+        """Returns the blocks that these rows read, one for each row as long as there are any."""
         return BlockGroup(self.text, self.boundaries[rows.start : rows.stop + 1])
 
 
