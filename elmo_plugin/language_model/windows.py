@@ -71,12 +71,16 @@ class Window:
     starts_at_zero: bool  # whether the rows begin here, with the state at zero
 
 
+FORWARD = 0
+BACKWARD = 1
+
+
 class StreamKey(NamedTuple):
     """Determines the random order of chunks and sentences: the seed of numpy's generators."""
 
     seed: int
     epoch: int
-    reverse: int  # 1 for the backward direction, so that it has another order; 0 for forward
+    direction: int  # FORWARD or BACKWARD, because each direction has an order of its own
 
 
 def batch_arrays(corpus: IndexedCorpus, window: Window) -> dict[str, np.ndarray]:
@@ -124,8 +128,8 @@ def training_windows(
     Otherwise a biLM would only learn to continue from states that thousands of words have led to.
     """
     windows_per_block = max(1, block_words // layout.unroll_steps)  # a block has at least a window
-    forward = stream_windows(corpus, layout, StreamKey(seed, epoch, reverse=0), first)
-    backward = stream_windows(corpus, layout, StreamKey(seed, epoch, reverse=1), first)
+    forward = stream_windows(corpus, layout, StreamKey(seed, epoch, FORWARD), first)
+    backward = stream_windows(corpus, layout, StreamKey(seed, epoch, BACKWARD), first)
     # If one direction needs more windows, the other one reads nothing in the last of them.
     empty = np.zeros((layout.batch_size, layout.unroll_steps), dtype=np.int32)
     pairs = zip_longest(forward, backward, fillvalue=Items(empty, empty))
@@ -140,11 +144,12 @@ def training_windows(
 def count_training_windows(corpus: Corpus, layout: StreamLayout, seed: int, epoch: int) -> int:
     """
     Returns the number of windows in an epoch. It is the number that the longest row needs, of both
-    directions and all processes. Of the text, only the lengths of sentences are read.
+    directions and all processes. Only the lengths of sentences are read, and not their words.
     """
     longest = 0  # the number of targets in the longest row
-    for reverse in (0, 1):
-        for chunk in _assigned_chunks(corpus.chunks, layout.rows, StreamKey(seed, epoch, reverse)):
+    for direction in (FORWARD, BACKWARD):
+        key = StreamKey(seed, epoch, direction)
+        for chunk in _assigned_chunks(corpus.chunks, layout.rows, key):
             longest = max(longest, chunk.ends.max())
     return ceil_div(longest, layout.unroll_steps)
 
@@ -162,7 +167,7 @@ def stream_windows(
     windows: a row that runs out before the longest one is empty from there on.
     """
     steps = layout.unroll_steps
-    is_backward = key.reverse == 1
+    reverse = key.direction == BACKWARD
     # A column is one time step of all rows. So many columns were already yielded or skipped.
     columns_done = first * steps
     nothing = np.zeros((layout.batch_size, 0), dtype=np.int32)
@@ -173,7 +178,7 @@ def stream_windows(
         own_ends = row_ends[layout.own_rows]
         if own_ends.max() <= columns_done:
             continue  # all of the chunk is skipped, so its words need not be read
-        waiting = _append_chunk(waiting, columns_done, corpus, chunk, layout.own_rows, is_backward)
+        waiting = _append_chunk(waiting, columns_done, corpus, chunk, layout.own_rows, reverse)
         # A window can be yielded if all rows of this process fill it. The next chunk fills the
         # others.
         num_windows = max(0, own_ends.min() - columns_done) // steps
