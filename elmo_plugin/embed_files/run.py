@@ -82,21 +82,24 @@ def embed_file(
 
     The source is UTF-8 text with one sentence per line, plain, `.gz` or `.zst`, or `-` for standard
     input. `source_format` is "text", or "fasta" for proteins; `output_format` is one of
-    `OUTPUT_FORMATS`. By default they follow from the suffixes of the files. `workers` is the number
-    of processes that embed, by default one for each of the devices, "cpu", "cuda" or "cuda:N". The
-    output does not depend on it. `records` are the texts of a source that was read already, such as
-    a column of a table; they take the place of its lines.
+    `OUTPUT_FORMATS`. By default they follow from the suffixes of the files. `devices` are "cpu",
+    "cuda" or "cuda:N". `workers` is the number of processes that embed, by default one for each
+    device. The output does not depend on the number of workers. `records` are the texts of a source
+    that was read already, such as a column of a table; they take the place of its lines.
 
     Returns false if the output was complete already. Raises `BiLmError` if an argument is wrong,
     the text is not UTF-8, or the output or its chunks were made with other arguments; `OSError` if
     it cannot be written; `ChildProcessError` if a worker was killed.
     """
     output = Path(output)
-    output_format = _format_of(output, output_format)
+    output_format = _output_format(output, output_format)
     work = _prepare(str(source), settings, output_format, workers, devices, source_format, records)
-    if is_special(output):  # such as standard output: it gets the whole file at the end
-        with atomic_write(output) as file:
-            return _write_output(file, work, show_progress)
+    if is_special(output):
+        # Standard output, a pipe or a device cannot be replaced by a file. The file is written to a
+        # temporary path, and its content is copied to the output at the end.
+        with atomic_write(output) as temporary:
+            return _write_output(temporary, work, show_progress)
+    # A symlink is kept, and the file that it leads to is written.
     return _write_output(target_of(output), work, show_progress)
 
 
@@ -122,25 +125,14 @@ def _prepare(
     elif settings.keys == "name":
         raise BiLmError('keys: "name" is for the proteins of FASTA, and this is a text')
     check_settings(settings, output_format)
-    devices = _devices(workers, devices)
-    embedder_device = devices[0]
-    if len(devices) > 1:
-        # Each worker makes another embedder, and this one embeds nothing.
-        embedder_device = "cpu"
-    embedder = Embedder(settings, embedder_device)
-    kind_of_device, _, _ = devices[0].partition(":")  # without the number of a GPU
-    description = {
-        "version": VERSION,
-        **settings.description(),
-        "bilm": embedder.digest(),
-        "device": kind_of_device,
-    }
+    devices = _devices_of_workers(workers, devices)
+    embedder = _make_embedder(settings, devices)
     digest = blake2b(digest_size=16)  # of the text; reading the chunks updates it
     chunk_size = embedder.chunk_size(has_proteins)
     chunks: Iterable[Chunk]
     if records is None:
         chunks = read_chunks(source, chunk_size, digest, settings.column, has_proteins)
-        size = _size(source, has_proteins, settings.column)
+        size = _source_size(source, has_proteins, settings.column)
     else:
         chunks = chunks_of(records, chunk_size, digest)
         size = None  # the records may be an iterator
@@ -154,9 +146,29 @@ def _prepare(
         settings=settings,
         devices=devices,
         output_format=output_format,
-        description=description,
+        description=_describe_vectors(settings, embedder, devices[0]),
         size=size,
     )
+
+
+def _make_embedder(settings: EmbedSettings, devices: Sequence[str]) -> Embedder:
+    """
+    Makes the embedder of this process. If there are several workers, each makes another one, and
+    this one only describes the biLM and its output.
+    """
+    if len(devices) > 1:
+        return Embedder(settings, "cpu")  # so it takes no memory of a GPU
+    return Embedder(settings, devices[0])
+
+
+def _describe_vectors(settings: EmbedSettings, embedder: Embedder, device: str) -> dict[str, Any]:
+    """Returns everything that the vectors depend on, apart from the text, to store it with them."""
+    return {
+        "version": VERSION,
+        **settings.description(),
+        "bilm": embedder.digest(),
+        "device": _kind_of_device(device),
+    }
 
 
 def _checked_chunks(
@@ -203,22 +215,23 @@ def _write_chunks(folder: Path, work: _Work, show_progress: bool) -> list[Path]:
         total=work.size,
         unit=unit,
         unit_scale=True,
-        smoothing=0,
+        smoothing=0,  # the speed is the average since the start
         disable=not show_progress,
     ) as bar:
         embedded = embed_chunks(work.chunks, folder, work.embedder, settings, work.devices)
         for chunk, is_new in embedded:
-            is_first = not paths
+            is_first = not paths  # the first chunk is enough to tell raw text
             if is_first and settings.tokenizer == "whitespace" and settings.column is None:
                 _warn_of_raw_text(chunk.sentences, work.source)
             paths.append(chunk_path(folder, chunk.number))
             if not is_new and not bar.disable:  # a disabled bar lacks `initial`
-                bar.initial += chunk.size  # so that the bar's speed does not count this chunk
+                # The chunk was there before the bar began, so the speed does not count it.
+                bar.initial += chunk.size
             bar.update(chunk.size)
     return paths
 
 
-def _size(source: str, has_proteins: bool, column: int | None) -> int | None:
+def _source_size(source: str, has_proteins: bool, column: int | None) -> int | None:
     """
     Returns the bytes of a text or the residues of proteins; `None` if their number is not known
     before the file is read.
@@ -233,50 +246,68 @@ def _size(source: str, has_proteins: bool, column: int | None) -> int | None:
 
 
 def _warn_of_raw_text(sentences: Sequence[str], source: str) -> None:
-    """Warns if most sentences end in a word with its full stop."""
-    ends = [sentence.split()[-1] for sentence in sentences if sentence]
-    raw = [end for end in ends if looks_raw(end)]
-    if len(raw) > len(ends) / 2:
+    """
+    Warns if the text seems not to be tokenized: in most sentences the full stop is a part of the
+    last word, and not a word of its own.
+    """
+    last_words = [sentence.split()[-1] for sentence in sentences if sentence]
+    raw_words = [word for word in last_words if looks_raw(word)]
+    if len(raw_words) > len(last_words) / 2:
         logger.warning(
-            '%s: words such as %r are not split; the tokenizer "spacy" does', source, raw[0]
+            '%s: words such as %r are not split; the tokenizer "spacy" does', source, raw_words[0]
         )
 
 
-def _format_of(output: Path, output_format: str | None) -> str:
+def _output_format(output: Path, output_format: str | None) -> str:
     """
-    Returns the format of an output: the given one, or else the suffix's. Raises `BiLmError` if
-    there is none, or the output is a folder.
+    Returns the name of the format of an output: `output_format` if it is given, otherwise the
+    format with the suffix of the file. Raises `BiLmError` if the format is unknown, or the output
+    is a folder.
     """
-    by_suffix = {}
-    for name, known in OUTPUT_FORMATS.items():
-        for suffix in known.suffixes:
-            by_suffix[suffix] = name
-    output_format = output_format or by_suffix.get(output.suffix.lower())
     if output_format is None:
-        raise BiLmError(
-            f"{output}: unknown suffix {output.suffix!r}: use {', '.join(by_suffix)}, or --format"
-        )
+        format_of_suffix = {}
+        for name, known_format in OUTPUT_FORMATS.items():
+            for suffix in known_format.suffixes:
+                format_of_suffix[suffix] = name
+        output_format = format_of_suffix.get(output.suffix.lower())
+        if output_format is None:
+            raise BiLmError(
+                f"{output}: unknown suffix {output.suffix!r}: use {', '.join(format_of_suffix)}, "
+                "or --format"
+            )
     check_choice("format", output_format, OUTPUT_FORMATS)
     refuse_folder(output)
     return output_format
 
 
-def _devices(workers: int | None, devices: Sequence[str]) -> list[str]:
+def _devices_of_workers(workers: int | None, devices: Sequence[str]) -> list[str]:
     """
-    Returns the device of each worker: if there are more workers than devices, they share them in
-    turn. Raises `BiLmError` if a GPU is missing.
+    Returns the device of each worker. If there are more workers than devices, several workers share
+    a device. Raises `BiLmError` if the number of workers is wrong, this machine lacks a GPU, or the
+    devices are of several kinds.
     """
     if workers is not None:
         check_at_least("workers", workers, least=1, most=MAX_PROCESSES)
     names = [str(get_device(device)) for device in devices]
-    num_workers = workers or len(names)
-    return list(islice(cycle(names), num_workers))
+    kinds = {_kind_of_device(name) for name in names}
+    if len(kinds) > 1:
+        # They round differently, and it is up to chance which one embeds a chunk.
+        raise BiLmError(f"devices: expected one kind of device, got {' and '.join(sorted(kinds))}")
+    if workers is None:
+        return names
+    return list(islice(cycle(names), workers))
+
+
+def _kind_of_device(device: str) -> str:
+    """Returns the kind of a device, "cpu" or "cuda", without the number of a GPU."""
+    kind, _, _ = device.partition(":")
+    return kind
 
 
 def _check_finished(output: Path, work: _Work) -> None:
     """
-    Raises `BiLmError` if a complete output was made from another text or with other arguments. To
-    compare the text, reads all chunks.
+    Raises `BiLmError` if a complete output was made from another text or with other arguments. All
+    chunks are read, because only then is the digest of the text known.
     """
     found = OUTPUT_FORMATS[work.output_format].read_description(output)
     if found is None:
@@ -312,7 +343,7 @@ def embed_shards(
         from dask.distributed import Client, as_completed
     except ImportError:
         raise BiLmError("--dask needs Dask: install elmo_plugin[cluster]") from None
-    sources = _files_of(pattern)
+    sources = _matching_files(pattern)
     outputs = [Path(folder).absolute() / f"{path.name}.{output_format}" for path in sources]
     if len(set(outputs)) < len(outputs):
         raise BiLmError(f"several files that match {pattern} have one name, and so one output")
@@ -338,7 +369,7 @@ def embed_shards(
     return outputs
 
 
-def _files_of(pattern: str) -> list[Path]:
+def _matching_files(pattern: str) -> list[Path]:
     """Returns the files that match a pattern, sorted. Raises `BiLmError` if there are none."""
     matches = [Path(match) for match in sorted(glob(pattern, recursive=True))]
     files = [path.absolute() for path in matches if path.is_file()]

@@ -11,6 +11,9 @@ from elmo_plugin.common.workers import MAX_PROCESSES
 LAYERS = (*LAYER_NAMES, "mix")
 KEYS = ("line", "sentence", "name")
 POOLINGS = (None, "mean")
+# The default of `max_batch_tokens` for proteins. They are longer than sentences, so few of them
+# would fit into a batch of the usual size.
+PROTEIN_BATCH_TOKENS = 4 * MAX_BATCH_TOKENS
 
 
 @dataclass(frozen=True)
@@ -78,29 +81,37 @@ class EmbedSettings:
 
     def description(self) -> dict[str, Any]:
         """
-        Returns the settings that decide the output, except for the biLM: of that the digest counts,
-        and not the name.
+        Returns the settings on which the output depends. The biLM is left out, because a digest of
+        its weights describes it better than its name.
         """
-        without = ["bilm", "trust", "max_words"]
-        if self.pooling is None:
-            without.append("pooling")  # files of earlier versions do not record it
-        return {name: value for name, value in asdict(self).items() if name not in without}
+        settings = asdict(self)
+        del settings["bilm"]
+        # These two decide only whether there is an output at all.
+        del settings["trust"]
+        del settings["max_words"]
+        return settings
 
 
 def protein_settings(settings: EmbedSettings) -> EmbedSettings:
-    """Returns the settings for FASTA. Raises `BiLmError` if they are for sentences."""
+    """
+    Returns the settings, changed for FASTA. Raises `BiLmError` if the user has chosen spaCy's
+    tokenizer, or sentences as the names of vectors.
+    """
     if settings.tokenizer == "spacy" or settings.keys == "sentence":
         raise BiLmError(
             "FASTA has letters and names: leave out --tokenizer and --use-sentence-keys"
         )
     tokens = settings.max_batch_tokens
-    if tokens == MAX_BATCH_TOKENS:
-        tokens *= 4  # proteins are longer than sentences, and so fewer would share a batch
+    if tokens == MAX_BATCH_TOKENS:  # the default, chosen for sentences
+        tokens = PROTEIN_BATCH_TOKENS
     return replace(settings, tokenizer="letters", keys="name", max_batch_tokens=tokens)
 
 
 def check_settings(settings: EmbedSettings, output_format: str) -> None:
-    """Raises `BiLmError` if settings are wrong, or fit neither each other nor the format."""
+    """
+    Raises `BiLmError` if a setting has a wrong value, or two settings do not go together, or one
+    does not go with the format of the output.
+    """
     choices = {
         "layers": LAYERS,
         "tokenizer": TOKENIZERS,

@@ -62,7 +62,8 @@ class ChunkFile:
             with np.load(self.path) as arrays:
                 return [arrays[name] for name in names]
         except Exception as error:  # damage can make the reader raise anything
-            raise_if_sigterm_or_out_of_memory(error)  # neither is damage
+            # A signal to stop and a lack of memory do not come from damage.
+            raise_if_sigterm_or_out_of_memory(error)
             raise BiLmError(
                 f"{self.path}, text prepared for training, is gone or damaged ({error}); "
                 f"remove the folder {self.path.parent} and start again"
@@ -103,8 +104,8 @@ class IndexedCorpus:
         max_characters: int,
     ) -> None:
         """
-        `vocabulary` has the number of each word that the model predicts, and `unknown_number`
-        stands for all other words.
+        `vocabulary` has the number of each word that the model predicts. All other words have the
+        `unknown_number`.
         """
         self.chunks = chunks
         self.unknown_number = unknown_number
@@ -116,14 +117,14 @@ class IndexedCorpus:
         self.words = list(self._types)
         self.character_ids = _character_ids(self.words, max_characters)  # zeros for type 0
         self.hashes = _hashes(self.words, self.character_ids)
-        self.vocabulary_numbers = self._vocabulary_numbers(vocabulary)
+        self.vocabulary_numbers = self._look_up_types(vocabulary)
 
-    def _vocabulary_numbers(self, vocabulary: Mapping[str, int]) -> np.ndarray:
+    def _look_up_types(self, vocabulary: Mapping[str, int]) -> np.ndarray:
         """
-        Returns the vocabulary's number of each type, shape (types,). Only type 0 gets the number 0,
-        because as a target it means that there is nothing to predict.
+        Returns the number that the word of each type has in the vocabulary, shape (types,). Only
+        type 0 gets the number 0: a target 0 means that there is nothing to predict.
         """
-        numbers = [0]  # of type 0
+        numbers = [0]  # for type 0
         for word in self.words[1:]:
             number = vocabulary.get(word, self.unknown_number)
             if number == 0:  # the word is spelled like the vocabulary's padding
@@ -144,15 +145,18 @@ class IndexedCorpus:
 def _hashes(words: Sequence[str], character_ids: np.ndarray) -> np.ndarray:
     """
     Returns a hash of the word of each type, shape (types,), int64; 0 for type 0, no word.
-    Words with the same character ids are one word to the biLM, so they get the same hash. Ordered
-    by hash, the words of a batch are in the same order in any corpus, whatever their types.
+
+    The words of a batch are ordered by their hashes, because types depend on the corpus: the same
+    words have the same order in any corpus. The biLM cannot tell words with the same character ids
+    apart, so such words get the same hash.
     """
-    digests = [bytes(8)]  # of type 0
+    digests = [bytes(8)]  # zeros for type 0
     for word in words[1:]:
         digests.append(blake2b(word.encode(), digest_size=8).digest())
     hashes = np.frombuffer(b"".join(digests), dtype="<i8").copy()  # without a copy it is read-only
-    # A word's ids are its bytes, cut to `max_bytes`, between two marks. So shorter words differ in
-    # their ids, and need not be compared.
+    # The character ids of a word are its bytes between two marks, and bytes that do not fit are cut
+    # off. So only words that fill all the room can have the same ids as another word. Each gets the
+    # hash of the first word with its ids.
     max_bytes = character_ids.shape[1] - 2
     first_type_with_ids: dict[bytes, int] = {}
     for word_type, word in enumerate(words):
@@ -170,21 +174,22 @@ def _character_ids(words: Sequence[str], max_characters: int) -> np.ndarray:
     once, because a text may have a million distinct ones.
     """
     text = join_lines(words)  # the bytes of all words, with line feeds between them
-    # Where each word begins and ends there. Shape: (types,)
+    # Where each word begins and ends in `text`. Shape: (types,)
     ends = np.append(np.flatnonzero(text == ord("\n")), len(text))
     begins = np.append(0, ends[:-1] + 1)
-    # How many bytes of each word are read: the first and the last id are marks.
+    # How many bytes of each word are read. Two ids mark its begin and its end. Shape: (types,)
     lengths = np.minimum(ends - begins, max_characters - 2)
-    # The type of each byte that is read, and the place of the byte in its word. Shape: (bytes,)
+    # For each byte that is read: the type of its word, and its place in the word. Shape: (bytes,)
     type_of_byte = np.repeat(np.arange(len(words)), lengths)
     bytes_before_word = np.cumsum(lengths) - lengths
-    places = np.arange(len(type_of_byte)) - bytes_before_word[type_of_byte]
-    read_bytes = text[begins[type_of_byte] + places]
+    place_in_word = np.arange(len(type_of_byte)) - bytes_before_word[type_of_byte]
+    read_bytes = text[begins[type_of_byte] + place_in_word]
     ids = np.full((len(words), max_characters), PADDING, dtype=np.int16)
     ids[:, 0] = BEGIN_WORD
-    ids[type_of_byte, 1 + places] = read_bytes.astype(np.int16) + 1  # 0 is left for no word
+    # The id of a byte is greater by 1, because the id 0 stands for no word.
+    ids[type_of_byte, 1 + place_in_word] = read_bytes.astype(np.int16) + 1
     ids[np.arange(len(words)), 1 + lengths] = END_WORD
-    # The reserved words are not read by their bytes.
+    # Type 0 is no word, and sentence boundaries have ids of their own instead of their bytes.
     ids[0] = 0
     for boundary in (BEGIN_SENTENCE_TYPE, END_SENTENCE_TYPE):
         ids[boundary] = word_to_character_ids(RESERVED_WORDS[boundary], max_characters)

@@ -31,6 +31,7 @@ from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.language_model.chunks import ChunkFile, CorpusChunk, write_corpus_chunk
 
 CHUNK_TOKENS = 2**22
+_MEBIBYTE = 2**20
 _FORMAT = 5  # the version of a prepared shard's folder; the folder's name contains it
 # The file in a folder that has the numbers of tokens and sentences of each chunk, and a checksum.
 _SIZES_FILE = "pieces.json"
@@ -63,11 +64,12 @@ class Corpus:
         for chunk_file in self.chunks:
             chunk = chunk_file.open()
             if not counts:  # this is the first chunk
-                # The text begins with `<S>`, the words of its first sentence, and `</S>`. They get
-                # their places in the order here, and their counts below.
+                # A chunk's words do not include the boundaries. They first appear around the first
+                # sentence of the text, so that is their place in the order. All counts are added
+                # below.
                 for word in [BEGIN_SENTENCE_TOKEN, *_first_sentence(chunk), END_SENTENCE_TOKEN]:
                     counts[word] = 0
-            occurrences = np.bincount(chunk.tokens).tolist()  # of each word in `chunk.words`
+            occurrences = np.bincount(chunk.tokens).tolist()  # for each word in `chunk.words`
             for word, count in zip(chunk.words, occurrences, strict=True):
                 counts[word] += count
             counts[BEGIN_SENTENCE_TOKEN] += chunk_file.sentences
@@ -88,20 +90,19 @@ def prepare_corpus(
     chunk_tokens: int = CHUNK_TOKENS,
 ) -> Corpus:
     """
-    Returns the text of the shards, tokenized into the folder `corpora` of the cache, by default
-    `$ELMO_PLUGIN_CACHE`, or `elmo_plugin` in torch's hub folder. A shard whose content was
-    tokenized before, under whatever name, is not tokenized again. `num_processes` shards are
-    tokenized at a time.
+    Returns the text of the shards, tokenized into the folder `corpora` of the cache. The cache is
+    `cache_directory`, by default `$ELMO_PLUGIN_CACHE`, and if that is not set, `elmo_plugin` in
+    torch's hub folder. A shard whose content was tokenized before, under whatever name, is not
+    tokenized again. `num_processes` shards are tokenized at a time.
 
     Raises `BiLmError` if a shard cannot be read or written; then nothing of that shard is left.
     """
-    cache = (
-        cache_directory
-        or os.environ.get("ELMO_PLUGIN_CACHE")
-        or f"{torch.hub.get_dir()}/elmo_plugin"
-    )
-    directory = Path(cache) / "corpora"
-    prepare_one = partial(prepare, directory=directory, chunk_tokens=chunk_tokens)
+    if not cache_directory:
+        cache_directory = os.environ.get("ELMO_PLUGIN_CACHE")
+    if not cache_directory:
+        cache_directory = f"{torch.hub.get_dir()}/elmo_plugin"
+    directory = Path(cache_directory) / "corpora"
+    prepare_one = partial(prepare_shard, directory=directory, chunk_tokens=chunk_tokens)
     distinct_shards = list(dict.fromkeys(shards))
     chunks_of_shard: dict[str, list[ChunkFile]] = {}
     with progress_bar(total=len(distinct_shards), desc="preparing text") as bar:
@@ -110,11 +111,12 @@ def prepare_corpus(
             chunks_of_shard[shard] = chunks
             bar.update()
     all_chunks: list[ChunkFile] = []
-    folder_names: list[str] = []  # each has the digest of the shard's content
+    folder_names: list[str] = []
     for shard in shards:
         chunks = chunks_of_shard[shard]
         all_chunks += chunks
-        folder_names.append(chunks[0].path.parent.name)
+        folder = chunks[0].path.parent
+        folder_names.append(folder.name)  # it contains a digest of the shard's content
     fingerprint = blake2b(" ".join(folder_names).encode(), digest_size=16).hexdigest()
     return Corpus(all_chunks, fingerprint)
 
@@ -123,8 +125,8 @@ def _prepare_each(
     prepare_one: Callable[[str], list[ChunkFile]], shards: Sequence[str], num_processes: int
 ) -> Iterator[list[ChunkFile]]:
     """
-    Yields the chunks of each shard, in the order of the shards. `prepare_one` is called for
-    `num_processes` shards at a time, in as many processes; for one at a time, in this process.
+    Yields the chunks of each shard, in the order of the shards. `prepare_one` is called in
+    `num_processes` other processes, or in this process if the number is 1.
     """
     if num_processes > 1:
         with ProcessPoolExecutor(num_processes) as pool:
@@ -156,12 +158,15 @@ def find_shards(*paths: str) -> list[str]:
 
 def _hint_for(path: str) -> str:
     """
-    Returns the end of an error message that says why a path is no text file; empty for a path that
-    does not exist.
+    Returns the end of the error message for a path that is neither a file nor a pattern of files:
+    the reason why it cannot be read, if something is there.
     """
     if os.path.isdir(path):
         return "; it is a folder: name its files"
-    if os.path.exists(path) or path == "-":
+    is_standard_input = path == "-"  # other commands read it
+    is_pipe_or_device = os.path.exists(path)  # because it is neither a file nor a folder
+    if is_standard_input or is_pipe_or_device:
+        # A shard is read once for its digest, and once more for its words.
         return "; it is no file that can be read twice"
     return ""
 
@@ -184,11 +189,11 @@ def read_sentences(shard: str) -> Iterator[list[str]]:
         raise BiLmError(f"{shard} is empty; remove it from the data path")
 
 
-def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> list[ChunkFile]:
+def prepare_shard(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> list[ChunkFile]:
     """
-    Returns the chunks of a shard. If they are missing, they are written to a folder in `directory`;
-    if several processes need them at the same time, one writes them and the others wait. A chunk
-    has at most `chunk_tokens` words, or a single longer sentence.
+    Returns the chunks of a shard. If they are missing, they are written to a folder in `directory`.
+    If several processes need them at the same time, one writes them and the others wait. A chunk
+    has at most `chunk_tokens` words, unless it is a single longer sentence.
 
     Raises `BiLmError` if the shard cannot be read or the chunks cannot be written; then nothing of
     them is left.
@@ -211,8 +216,8 @@ def prepare(shard: str, directory: Path, chunk_tokens: int = CHUNK_TOKENS) -> li
 
 def _open_folder(folder: Path) -> list[ChunkFile] | None:
     """
-    Returns the chunks in a folder; `None` if the folder, or the file with their sizes, is missing
-    or damaged. The files of the chunks are not opened.
+    Returns the chunks in a folder; `None` if the folder is missing, or the file with the sizes of
+    the chunks is missing or damaged. The files of the chunks are not opened.
     """
     try:
         content = read_json_object(folder / _SIZES_FILE, str(folder / _SIZES_FILE))
@@ -244,8 +249,10 @@ def _chunk_path(folder: Path, number: int) -> Path:
 
 def _write_folder(shard: str, digest: str, folder: Path, chunk_tokens: int) -> list[ChunkFile]:
     """
-    Writes the chunks of a shard whose content has this digest, and returns them. The folder appears
-    when it is complete. The caller holds its lock.
+    Writes the chunks of a shard into a folder, and returns them. The folder appears when it is
+    complete. The caller holds its lock.
+
+    Raises `BiLmError` if the content of the shard does not have this digest any more.
     """
     shutil.rmtree(folder, ignore_errors=True)  # if it exists, it is damaged
     with atomic_write(folder) as temporary:
@@ -274,10 +281,10 @@ class _TokenizedChunk:
         # Arrays, because they need less memory than lists of numbers.
         self.tokens = array("I")
         self.lengths = array("q")
-        numbers_from_0 = itertools.count()
-        # The number of each distinct word. A word that is looked up for the first time gets the
-        # next number.
-        self._numbers: defaultdict[str, int] = defaultdict(numbers_from_0.__next__)
+        # The number of each distinct word. If a word that is new is looked up, it gets the next
+        # number.
+        next_number = itertools.count().__next__
+        self._numbers: defaultdict[str, int] = defaultdict(next_number)
 
     @property
     def words(self) -> list[str]:
@@ -298,7 +305,10 @@ class _TokenizedChunk:
 
 
 def _divide(sentences: Iterable[list[str]], chunk_tokens: int) -> Iterator[_TokenizedChunk]:
-    """Divides sentences into chunks of at most `chunk_tokens` words, or one longer sentence."""
+    """
+    Divides sentences into chunks of at most `chunk_tokens` words. A longer sentence is a chunk of
+    its own.
+    """
     chunk = _TokenizedChunk()
     for sentence in sentences:
         if not chunk.has_room_for(sentence, chunk_tokens):
@@ -309,10 +319,10 @@ def _divide(sentences: Iterable[list[str]], chunk_tokens: int) -> Iterator[_Toke
 
 
 def _content_digest(shard: str) -> str:
-    """Returns a digest of a file's content, and of the compression that its name says."""
-    # The same bytes are read as another text if the name says otherwise.
+    """Returns a digest of the content of a file, and of the compression that its suffix means."""
+    # The same bytes are another text if a file is renamed from `.gz` to `.txt`.
     digest = blake2b(compression(shard).encode(), digest_size=16)
     with open(shard, "rb") as file:
-        while part := file.read(1 << 20):
+        while part := file.read(_MEBIBYTE):
             digest.update(part)
     return digest.hexdigest()

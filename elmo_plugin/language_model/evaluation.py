@@ -62,6 +62,10 @@ class BlockGroup(NamedTuple):
     # Which sentences of `text` begin the blocks; the last boundary is the end of the last block.
     boundaries: np.ndarray
 
+    def in_rows(self, rows: slice) -> "BlockGroup":
+        """Returns the blocks that these rows read, one for each row as long as there are any."""
+        return BlockGroup(self.text, self.boundaries[rows.start : rows.stop + 1])
+
 
 @dataclass(frozen=True)
 class EvaluationWindow(Window):
@@ -74,10 +78,11 @@ def evaluation_windows(
     corpus: IndexedCorpus, layout: StreamLayout, block_words: int
 ) -> Iterator[EvaluationWindow]:
     """
-    Yields the windows over a text in its order, in blocks: a block is the fewest sentences that
-    have at least `block_words` words. Each row reads a block, until the longest of these blocks
-    ends; then the next ones begin, all from the zero state. The backward direction reads each block
-    from its end. All processes have the same number of windows.
+    Divides a text into blocks, each of the fewest sentences that have at least `block_words` words,
+    and yields windows over the blocks, in their order. Each row reads one block at a time, from the
+    zero state. A row whose block is shorter than the others waits, so that all rows begin their
+    next blocks together. The backward direction reads each block from its end. All processes have
+    the same number of windows.
 
     A word has the same context, and so the same probability, whatever the number of rows, time
     steps and processes.
@@ -97,39 +102,37 @@ def count_evaluation_windows(corpus: IndexedCorpus, layout: StreamLayout, block_
 def block_groups(corpus: IndexedCorpus, num_rows: int, block_words: int) -> Iterator[BlockGroup]:
     """
     Divides a text into blocks, and yields them in groups that are read in parallel: `num_rows`
-    blocks, or fewer in the last group. One chunk of the text is in memory at a time, and before it
-    the sentences of earlier chunks that are in no group yet.
+    blocks, or fewer in the last group. One chunk of the text is in memory at a time. The sentences
+    at its end that do not fill a group are kept until the next chunk is read.
     """
-    rest = Text(types=np.zeros(0, np.int32), starts=np.zeros(1, np.int64), first_sentence=0)
+    ungrouped = Text(types=np.zeros(0, np.int32), starts=np.zeros(1, np.int64), first_sentence=0)
     last_chunk = len(corpus.chunks) - 1
     for index in range(len(corpus.chunks)):
-        text = rest.followed_by(corpus.open(index))
+        text = ungrouped.followed_by(corpus.open(index))
         boundaries = block_boundaries(text.starts, block_words)
-        if index == last_chunk:
-            # The rest of the text is a block, even if it is shorter than `block_words`; and the
-            # last group may have fewer blocks than rows.
-            if boundaries[-1] < text.num_sentences:
-                boundaries = np.append(boundaries, text.num_sentences)
-            num_grouped = len(boundaries) - 1
-        else:
-            num_groups = (len(boundaries) - 1) // num_rows
-            num_grouped = num_groups * num_rows
-        for first_block in range(0, num_grouped, num_rows):
-            # One boundary more than blocks: the end of the last one.
-            group_boundaries = boundaries[first_block : first_block + num_rows + 1]
-            yield BlockGroup(text, group_boundaries)
-        rest = text.without_first(num_sentences=boundaries[num_grouped])
+        if index == last_chunk and boundaries[-1] < text.num_sentences:
+            # The end of the text is a block, even if it is shorter than `block_words`.
+            boundaries = np.append(boundaries, text.num_sentences)
+        num_blocks = len(boundaries) - 1
+        if index != last_chunk:
+            # Blocks that do not fill a group go into the same group as blocks of the next chunk.
+            num_blocks -= num_blocks % num_rows
+        all_blocks = BlockGroup(text, boundaries)
+        for first_block in range(0, num_blocks, num_rows):
+            yield all_blocks.in_rows(slice(first_block, first_block + num_rows))
+        ungrouped = text.without_first(num_sentences=boundaries[num_blocks])
 
 
 def block_boundaries(starts: np.ndarray, block_words: int) -> np.ndarray:
     """
-    Divides sentences into blocks of at least `block_words` words. `starts` are the beginnings of
-    the sentences, as in `Text`. Returns the numbers of the sentences with which blocks begin, and
-    of the one after the last block. The sentences from there on are too short for another block.
+    Divides sentences into blocks of at least `block_words` words. `starts` has the beginnings of
+    the sentences, as in `Text`. Returns the boundaries of the blocks: the number of the sentence
+    that begins each block, and last, the number of the sentence after all blocks. The sentences
+    from that number on are too few for another block.
     """
     num_sentences = len(starts) - 1
-    # For each sentence, if a block begins with it: the number of the sentence that begins the next
-    # block. A number greater than `num_sentences` says that the text ends before the block does.
+    # If a block began with sentence i, the next block would begin with sentence `next_begins[i]`.
+    # If that is greater than `num_sentences`, the text ends before the block has enough words.
     next_begins = np.searchsorted(starts, starts[:-1] + block_words).tolist()
     boundaries = [0]
     begin = 0
@@ -156,11 +159,7 @@ def _group_windows(group: BlockGroup, layout: StreamLayout) -> Iterator[Evaluati
     """Yields the windows over the blocks of a group that this process reads."""
     steps = layout.unroll_steps
     width = _windows_needed(group, layout) * steps
-    first_row = layout.own_rows.start
-    after_last_row = layout.own_rows.stop
-    # The boundaries of this process' blocks. In the last group of a text it may have none.
-    own_boundaries = group.boundaries[first_row : after_last_row + 1]
-    own = BlockGroup(group.text, own_boundaries)
+    own = group.in_rows(layout.own_rows)  # in the last group of a text, it may have no blocks
     forward = _block_rows(own, layout.batch_size, width, reverse=False)
     backward = _block_rows(own, layout.batch_size, width, reverse=True)
     inputs = np.stack([forward.inputs, backward.inputs])
@@ -169,10 +168,11 @@ def _group_windows(group: BlockGroup, layout: StreamLayout) -> Iterator[Evaluati
     sentences[targets == 0] = -1  # after the end of a block
     for start in range(0, width, steps):
         columns = slice(start, start + steps)
+        is_first = start == 0
         yield EvaluationWindow(
             inputs=inputs[..., columns],
             targets=targets[..., columns],
-            starts_at_zero=start == 0,
+            starts_at_zero=is_first,
             sentences=sentences[..., columns],
         )
 
@@ -194,19 +194,13 @@ def _block_rows(group: BlockGroup, num_rows: int, width: int, reverse: bool) -> 
     width. Rows without a block are empty.
     """
     text = group.text
-    blocks = []  # for each block, the indices of its sentences, in the order of reading
-    for begin, end in pairwise(group.boundaries):
-        block = np.arange(begin, end)
-        if reverse:
-            block = block[::-1]
-        blocks.append(block)
-    no_sentences = np.arange(0)  # so that there is an array even without blocks
-    sentences = np.concatenate([no_sentences, *blocks])
+    sentences = _reading_order(group.boundaries, reverse)
     items = flatten_sentences(text.types, text.starts, sentences, reverse)
     targets_in_sentence = np.diff(text.starts)[sentences] + 1  # its words and a boundary
     sentence_of_target = np.repeat(text.first_sentence + sentences, targets_in_sentence)
-    lengths = np.zeros(num_rows, dtype=np.int64)
-    lengths[: len(blocks)] = _count_targets(text.starts, group.boundaries)
+    targets_in_block = _count_targets(text.starts, group.boundaries)
+    lengths = np.zeros(num_rows, dtype=np.int64)  # how many targets each row has
+    lengths[: len(targets_in_block)] = targets_in_block
     empty_rows = np.zeros((num_rows, width), dtype=np.int32)
     first_columns = np.zeros_like(lengths)
 
@@ -219,6 +213,20 @@ def _block_rows(group: BlockGroup, num_rows: int, width: int, reverse: bool) -> 
         targets=in_rows(items.targets),
         sentences=in_rows(sentence_of_target),
     )
+
+
+def _reading_order(boundaries: np.ndarray, reverse: bool) -> np.ndarray:
+    """
+    Returns the numbers of the sentences of all blocks in the order in which they are read: one
+    block after another, and in reverse, each block from its last sentence to its first.
+    """
+    sentences: list[int] = []
+    for begin, end in pairwise(boundaries.tolist()):
+        block = range(begin, end)
+        if reverse:
+            block = block[::-1]
+        sentences.extend(block)
+    return np.array(sentences, dtype=np.int64)
 
 
 def perplexity(nats_per_token: float) -> float:
@@ -253,14 +261,21 @@ class SentenceScores(NamedTuple):
     backward: np.ndarray
 
 
-def read_words(corpus: IndexedCorpus) -> Iterator[tuple[list[str], np.ndarray]]:
-    """Yields the words of each sentence, and whether each of them is unknown, shape (words,)."""
+class CorpusSentence(NamedTuple):
+    """A sentence of a corpus."""
+
+    words: list[str]
+    is_unknown: np.ndarray  # Shape: (words,), whether the vocabulary lacks the word
+
+
+def corpus_sentences(corpus: IndexedCorpus) -> Iterator[CorpusSentence]:
+    """Yields the sentences of a corpus, in the order of the text."""
     for index in range(len(corpus.chunks)):
         chunk = corpus.open(index)
         is_unknown = corpus.vocabulary_numbers[chunk.types] == corpus.unknown_number
         for begin, end in pairwise(chunk.starts.tolist()):
             words = [corpus.words[word_type] for word_type in chunk.types[begin:end].tolist()]
-            yield words, is_unknown[begin:end]
+            yield CorpusSentence(words, is_unknown[begin:end])
 
 
 def score_sentences(
@@ -272,18 +287,20 @@ def score_sentences(
 ) -> Iterator[SentenceScores]:
     """
     Yields the scores of each sentence of a text, in the order of the text. They are computed by the
-    full softmax, without its row 0, the padding, and without dropout. Scores are kept only until
-    the blocks that are read in parallel end. This is faster if the biLM is frozen.
+    full softmax, without its row 0, the padding, and without dropout. Only the scores of the blocks
+    that are read in parallel are in memory. A frozen biLM is faster, because it computes the vector
+    of a word only once.
     """
     state: LstmState | None = None
-    scored: list[ScoredWindow] = []  # the windows so far over the blocks that are read now
+    scored: list[ScoredWindow] = []  # the windows so far over the blocks that are being read
     for window in evaluation_windows(corpus, layout, block_words):
         if window.starts_at_zero:
             yield from _scores_by_sentence(scored)
             state = None
             scored = []
         forward_sentences = window.sentences[0]
-        # The same places have a target backward: a block has equally many in both directions.
+        # A block has as many targets backward as forward, so both directions have them at the same
+        # places.
         has_target = forward_sentences >= 0
         batch = batch_arrays(corpus, window)
         losses, state = _score_window(bilm, softmax, batch, has_target, state)
@@ -314,9 +331,10 @@ def _score_window(
     window.
     """
     device = softmax.weight.device
-    # Only places with a target are computed: they are packed, as the words of sentences would be.
+    # Only places with a target are computed. They are packed like the words of sentences: to the
+    # packing, each row of the window is a sentence.
     packing = pack(lengths=torch.from_numpy(has_target.sum(axis=1)), device=device)
-    # The row and the time step in the window of each packed place. Shape: (packed,)
+    # The row and the time step of the window at which each packed place was. Shape: (packed,)
     rows = packing.sentence_of_row.cpu().numpy()
     times = packing.time_of_row.cpu().numpy()
     # Shape: (directions, packed)
@@ -326,22 +344,22 @@ def _score_window(
     )
     character_ids = torch.from_numpy(batch["character_ids"]).to(device)
     types_of_directions = torch.from_numpy(types).to(device).unbind()
-    settings = bilm.forward_settings(keep_state=True)._replace(
-        dropout=False
-    )  # even in training mode
+    settings = bilm.forward_settings(keep_state=True)
+    settings = settings._replace(dropout=False)  # even if the biLM is in training mode
     output = bilm.forward_packed(character_ids, types_of_directions, packing, settings, state)
     hidden = torch.cat(output.layers[-1])  # Shape: (directions * packed, dim)
     flat_targets = torch.from_numpy(targets).flatten().to(device)
     _, target_losses = softmax(hidden, flat_targets, without_padding=True)
     losses = np.zeros((2, *has_target.shape))  # Shape: (directions, batch, time)
-    losses[:, rows, times] = target_losses.view(2, -1).cpu().numpy()
+    packed_losses = target_losses.view(2, -1)  # Shape: (directions, packed)
+    losses[:, rows, times] = packed_losses.cpu().numpy()
     return losses, output.state
 
 
 def _scores_by_sentence(scored: list[ScoredWindow]) -> Iterator[SentenceScores]:
     """
-    Yields the scores of each sentence in some blocks, in the order of the text. `scored` are all
-    windows over these blocks, one after another; none before the first block.
+    Yields the scores of each sentence in the blocks of a group, in the order of the text. `scored`
+    has all windows over these blocks, in their order. It is empty before the first group.
     """
     if not scored:
         return
@@ -354,10 +372,11 @@ def _scores_by_sentence(scored: list[ScoredWindow]) -> Iterator[SentenceScores]:
     forward = forward_losses[has_target]
     # The backward direction has read each row from the end of its block.
     backward = _reversed_rows(backward_losses, lengths=has_target.sum(axis=1))
-    # A sentence begins with the first target that belongs to another sentence than the one before.
+    # A target begins a sentence if the target before it belongs to another sentence. The number
+    # before the first target is -1, so it begins a sentence as well.
     begins = np.flatnonzero(np.diff(sentence_of_target, prepend=-1))
     for begin, end in pairwise([*begins.tolist(), len(forward)]):
-        # Reversed, `<S>` comes before the words of its sentence; its score belongs after theirs.
+        # `<S>` is predicted last. In the reversed row its score comes first, before the words.
         words_and_boundary = np.append(backward[begin + 1 : end], backward[begin])
         yield SentenceScores(forward[begin:end], words_and_boundary)
 

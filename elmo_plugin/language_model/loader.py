@@ -60,10 +60,11 @@ class BiLmStreamLoader(DataLoader):
     distinct words are in memory. Each direction's language model reads another text.
 
     With `shuffle`, to train: each row of a batch is a stream of sentences in random order that
-    continues in the next batch. An epoch has every sentence once in each direction, in a new order;
-    in its last batches, rows that have run out of sentences are empty. Without, to evaluate: the
-    text in its order is cut into blocks of sentences, each read from the zero state, so that no
-    other option changes the predictions.
+    continues in the next batch. An epoch has every sentence once in each direction, in a new order.
+    In its last batches, rows that have run out of sentences are empty.
+
+    Without `shuffle`, to evaluate: the text in its order is cut into blocks of sentences. Each is
+    read from the zero state, so that no other option changes the predictions.
 
     In distributed training each process has `batch_size` rows. The global random states are
     neither used nor changed.
@@ -119,14 +120,15 @@ class BiLmStreamLoader(DataLoader):
         self._max_characters = max_characters_per_token
         self._vocab: Vocabulary | None = None
         self._device: torch.device | None = None
-        # How many batches each epoch has, once `__len__` has counted them.
-        self._lengths: dict[int, int] = {}
-        # How many batches each finished epoch had, with those that another loader yielded.
-        self._finished_epochs: list[int] = []
-        # The place at which another loader stopped and this one resumes: the number of batches of
-        # each finished epoch, and of the unfinished epoch after these.
-        self._epochs_before: list[int] = []
-        self._batches_before = 0
+        self._indexed: IndexedCorpus | None = None  # see `_indexed_corpus`
+        # The number of batches of each epoch for which `__len__` has counted them.
+        self._counted_batches: dict[int, int] = {}
+        # The number of batches of each finished epoch.
+        self._finished_epoch_sizes: list[int] = []
+        # If this loader resumes after another one: the number of batches of each epoch that the
+        # other one finished, and how many batches of the next epoch it yielded.
+        self._resumed_epoch_sizes: list[int] = []
+        self._resumed_batches = 0
 
     @cached_property
     def _corpus(self) -> Corpus:
@@ -146,7 +148,7 @@ class BiLmStreamLoader(DataLoader):
 
     @property
     def fingerprint(self) -> dict[str, str]:
-        """What `resume` compares: the text, its order, and how it is cut into batches."""
+        """What must be equal to resume: the text, its order, and how it is cut into batches."""
         vocabulary = "None"
         if self._vocab is not None:
             vocabulary = vocabulary_fingerprint(self._vocab)
@@ -159,7 +161,8 @@ class BiLmStreamLoader(DataLoader):
             "processes": str(self._layout.processes),
         }
         if not self._shuffle:
-            # Blocks of another size are in other batches. Streams only start from zero elsewhere.
+            # The size of blocks decides which sentences are in a batch. For streams it only decides
+            # how often they start from the zero state.
             fingerprint["order"] = f"blocks of {self._block_words} words"
         return fingerprint
 
@@ -168,9 +171,10 @@ class BiLmStreamLoader(DataLoader):
         """
         Returns the number of batches in the next epoch.
 
-        AllenNLP also asks for it once for all epochs, before a trainer takes the loader, for the
-        schedule of a learning rate. Epochs differ a little in their last batches, because only some
-        streams reach them, so the answer is then the number of full batches.
+        Epochs of streams differ a little in this number, because some streams end later than
+        others. Before a trainer takes the loader, AllenNLP asks for one number for all epochs, for
+        the schedule of a learning rate. Then the answer is the number if all streams ended at the
+        same time.
         """
         layout = self._layout
         if not self._shuffle:
@@ -179,11 +183,11 @@ class BiLmStreamLoader(DataLoader):
         if not has_trainer:
             targets = self._corpus.tokens + self._corpus.sentences  # n + 1 in a sentence of n words
             return ceil_div(targets, layout.rows * layout.unroll_steps)
-        epoch = len(self._finished_epochs)
-        if epoch not in self._lengths:
-            length = count_training_windows(self._corpus, layout, self._seed, epoch)
-            self._lengths[epoch] = length
-        return self._lengths[epoch]
+        epoch = len(self._finished_epoch_sizes)
+        if epoch not in self._counted_batches:
+            num_batches = count_training_windows(self._corpus, layout, self._seed, epoch)
+            self._counted_batches[epoch] = num_batches
+        return self._counted_batches[epoch]
 
     @overrides
     def iter_instances(self) -> Iterator[Instance]:
@@ -194,8 +198,7 @@ class BiLmStreamLoader(DataLoader):
     def index_with(self, vocab: Vocabulary) -> None:
         check_vocabulary(vocab)
         self._vocab = vocab
-        # Forget the value of the cached property: its types have the numbers of a vocabulary.
-        vars(self).pop("_indexed_corpus", None)
+        self._indexed = None  # it may have been made with another vocabulary
 
     @overrides
     def set_target_device(self, device: torch.device) -> None:
@@ -210,41 +213,46 @@ class BiLmStreamLoader(DataLoader):
 
     def progress(self) -> list[int]:
         """Returns the number of batches of each finished epoch."""
-        return list(self._finished_epochs)
+        return list(self._finished_epoch_sizes)
 
-    def resume(self, finished_epochs: list[int], batches: int) -> None:
+    def resume(self, finished_epoch_sizes: list[int], batches: int) -> None:
         """
-        Continues where another loader with the same fingerprint stopped: after the epochs of its
-        `progress()`, and after this number of batches of the next epoch. Iterating begins with the
-        first epoch again, but yields an empty dictionary in place of each batch that the other
-        loader has yielded.
+        Continues where another loader with the same fingerprint stopped. `finished_epoch_sizes` is
+        its `progress()`, and `batches` is how many batches of the next epoch it has yielded.
+        Iterating begins with the first epoch again, but yields an empty dictionary in place of each
+        batch that the other loader has yielded.
         """
-        self._epochs_before = list(finished_epochs)
-        self._batches_before = batches
+        self._resumed_epoch_sizes = list(finished_epoch_sizes)
+        self._resumed_batches = batches
 
     @overrides
     def __iter__(self) -> Iterator[TensorDict]:
-        epoch = len(self._finished_epochs)
-        was_finished_before = epoch < len(self._epochs_before)
-        if was_finished_before:
-            num_yielded_before = self._epochs_before[epoch]
-        elif epoch == len(self._epochs_before):
-            num_yielded_before = self._batches_before
-        else:
-            num_yielded_before = 0
+        epoch = len(self._finished_epoch_sizes)
+        num_batches = self._num_yielded_before(epoch)
         # A trainer that resumes counts through the batches of the training before. It does not look
         # into them, so they are not prepared again.
-        for _ in range(num_yielded_before):
+        for _ in range(num_batches):
             yield {}
-        num_batches = num_yielded_before
+        was_finished_before = epoch < len(self._resumed_epoch_sizes)
         if not was_finished_before:
-            new_batches = self._epoch_batches(epoch, first=num_yielded_before)
-            for batch in _in_workers(new_batches, self._num_workers):
+            new_batches = self._epoch_batches(epoch, first=num_batches)
+            for batch in _load_batches(new_batches, self._num_workers):
                 num_batches += 1
                 if self._device is not None:
                     batch = move_to_device(batch, self._device)
                 yield batch
-        self._finished_epochs.append(num_batches)
+        self._finished_epoch_sizes.append(num_batches)
+
+    def _num_yielded_before(self, epoch: int) -> int:
+        """
+        Returns how many batches of an epoch were yielded by the loader from which this one resumes.
+        """
+        num_finished = len(self._resumed_epoch_sizes)
+        if epoch < num_finished:
+            return self._resumed_epoch_sizes[epoch]
+        if epoch == num_finished:
+            return self._resumed_batches
+        return 0
 
     def _epoch_batches(self, epoch: int, first: int) -> "_EpochBatches":
         """
@@ -255,7 +263,8 @@ class BiLmStreamLoader(DataLoader):
         layout = self._layout
         windows: Callable[[], Iterable[Window]]
         if not self._shuffle:
-            # Their windows are quick to make, so those before `first` are made and left out.
+            # Windows over blocks are quick to make, so the ones before `first` are made and left
+            # out.
             windows = partial(evaluation_windows, corpus, layout, self._block_words)
             return _EpochBatches(corpus, windows, num_left_out=first)
         if self._corpus.sentences < layout.rows:
@@ -269,9 +278,15 @@ class BiLmStreamLoader(DataLoader):
         )
         return _EpochBatches(corpus, windows)
 
-    @cached_property
+    @property
     def _indexed_corpus(self) -> IndexedCorpus:
-        """The text as a model with the vocabulary reads it."""
+        """The text as a model with the vocabulary reads it. The first access indexes it."""
+        if self._indexed is None:
+            self._indexed = self._index_corpus()
+        return self._indexed
+
+    def _index_corpus(self) -> IndexedCorpus:
+        """Indexes the text with the vocabulary. Raises `ConfigurationError` without one."""
         if self._vocab is None:
             raise ConfigurationError(
                 "bilm_stream: index_with(vocab) must come before the first batch"
@@ -287,8 +302,8 @@ class BiLmStreamLoader(DataLoader):
 @dataclass(frozen=True)
 class _EpochBatches(data.IterableDataset):
     """
-    The batches of one epoch as numpy arrays. In a worker process of torch's data loader, every
-    `num_workers`-th of them, beginning with the worker's own place: the workers take turns.
+    The batches of one epoch as numpy arrays. Worker processes of torch's data loader take turns: of
+    3 workers, the first one yields the batches 0, 3, 6 and so on.
 
     A `BiLmError` is yielded in place of a batch, and not raised, because torch would change its
     message.
@@ -314,10 +329,10 @@ class _EpochBatches(data.IterableDataset):
             yield error
 
 
-def _in_workers(batches: _EpochBatches, num_workers: int) -> Iterator[TensorDict]:
+def _load_batches(batches: _EpochBatches, num_workers: int) -> Iterator[TensorDict]:
     """
-    Yields the batches as tensors, made in `num_workers` processes, or in this one without workers.
-    They are the same, and in the same order, with any number of workers. Raises
+    Yields the batches as tensors. They are made in `num_workers` processes, or in this one if the
+    number is 0. The number changes neither the batches nor their order. Raises
     `ConfigurationError` if the text cannot be read.
     """
     loader = data.DataLoader(
@@ -325,7 +340,7 @@ def _in_workers(batches: _EpochBatches, num_workers: int) -> Iterator[TensorDict
         batch_size=None,  # they are batches already
         num_workers=num_workers,
         collate_fn=_unchanged,
-        generator=torch.Generator(),  # without one, it would draw from the global random state
+        generator=torch.Generator(),  # without it, torch would draw from the global random state
     )
     for batch in loader:
         if isinstance(batch, BiLmError):

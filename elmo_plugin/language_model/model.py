@@ -90,15 +90,15 @@ class BiLmLanguageModel(Model):
         stored = None
         if options is not None and initial is None:
             with as_configuration_error():
-                sizes = BiLmOptions.from_dict(options, "model.options")
+                bilm_options = BiLmOptions.from_dict(options, "model.options")
         elif initial is not None and options is None:
             with as_configuration_error("model.initial"):
                 stored = read_checkpoint(initial)
-            sizes = stored.options
+            bilm_options = stored.options
         else:
             raise ConfigurationError("model `bilm`: expected either options or initial")
-        self.bilm = BiLm(sizes, dropout=dropout)
-        self.softmax = VocabularySoftmax(num_words, sizes.lstm.projection_dim)
+        self.bilm = BiLm(bilm_options, dropout=dropout)
+        self.softmax = VocabularySoftmax(num_words, bilm_options.lstm.projection_dim)
         if stored is not None:
             self._load_initial(stored, str(initial))
         self.num_negatives = num_negatives
@@ -108,8 +108,9 @@ class BiLmLanguageModel(Model):
         self._trained_batches = 0  # how many batches the model was trained on
         self._state: LstmState | None = None  # after the last batch; `None` for zero
         self._reset_losses()
-        # The random state from which negatives are drawn. It begins with the seed at this moment,
-        # because this is the same in all processes. It is made at the first batch, on its device.
+        # Negatives are drawn from a random state of their own. It is made at the first batch, on
+        # the device of that batch. Its seed is taken from torch now, while all processes have the
+        # same one.
         self._sampler_seed = torch.initial_seed()
         self._sampler: torch.Generator | None = None
 
@@ -137,9 +138,9 @@ class BiLmLanguageModel(Model):
         stream_starts: bool,
     ) -> dict[str, Tensor]:
         """
-        Returns `loss`, the mean of the two directions' mean losses per token, times `loss_scale`;
-        in training, a batch with few tokens weighs less. Keeps the state for the next batch, and
-        counts the losses for the metrics.
+        Returns `loss`: the mean of the two directions' mean losses per token, times `loss_scale`.
+        In training, it is less for a batch with few tokens: see `_target_weights`. Keeps the state
+        for the next batch, and adds the losses to the sums for the metrics.
 
         # Parameters
 
@@ -152,32 +153,32 @@ class BiLmLanguageModel(Model):
         stream_starts : `bool`
             Whether the streams begin here, so that no state is carried over.
         """
-        slots = self.bilm.options.char_cnn.max_characters_per_token
-        if character_ids.size(1) != slots:
+        max_characters = self.bilm.options.char_cnn.max_characters_per_token
+        if character_ids.size(1) != max_characters:
             raise ConfigurationError(
                 f"the data loader gives {character_ids.size(1)} characters per word, but the "
-                f"model reads {slots}: max_characters_per_token of the two must agree"
+                f"model reads {max_characters}: max_characters_per_token of the two must agree"
             )
         if stream_starts:
             self._state = None
         # Shape: (directions, batch, time)
         types = torch.stack([forward_types, backward_types])
         targets = torch.stack([forward_targets, backward_targets])
-        # While the softmax warms up, only it learns, so the biLM needs no gradients.
+        # While the softmax warms up, only the softmax learns, so the biLM needs no gradients.
         warms_up = self.training and self._trained_batches < self._warm_up_batches
-        needs_gradients = torch.is_grad_enabled() and not warms_up
-        with self._rounding(character_ids.device):
-            with torch.set_grad_enabled(needs_gradients):
+        bilm_needs_gradients = torch.is_grad_enabled() and not warms_up
+        with self._precision_context(character_ids.device):
+            with torch.set_grad_enabled(bilm_needs_gradients):
                 hidden = self._run_bilm(character_ids, types)
             loss = self._loss(hidden, targets)
         if self.training:
             self._trained_batches += 1
         return {"loss": loss}
 
-    def _rounding(self, device: torch.device) -> AbstractContextManager[Any]:
+    def _precision_context(self, device: torch.device) -> AbstractContextManager[Any]:
         """
-        Returns a context in which products round their factors to bfloat16, if this is a training
-        with that precision; otherwise a context that changes nothing.
+        Returns a context that rounds the factors of matrix products to bfloat16, if the model is
+        trained in that precision; otherwise a context that changes nothing.
         """
         if self.training and self._precision == "bfloat16":
             return bfloat16_autocast(device.type)
@@ -186,17 +187,18 @@ class BiLmLanguageModel(Model):
     def _run_bilm(self, character_ids: Tensor, types: Tensor) -> Tensor:
         """
         Returns the last layer's output, shape (directions, time * batch, projection_dim), for the
-        words of a batch: `types`, shape (directions, batch, time), are their rows in
-        `character_ids`. Starts from the state after the batch before, and keeps the state after
-        this one, without gradient.
+        words of a batch. `types`, shape (directions, batch, time), has the row of each word in
+        `character_ids`. The biLM starts from the state after the batch before. The state after this
+        batch is kept, without gradient.
         """
         _, batch_size, steps = types.shape
-        # All rows of the batch are equally long, so packing them means to put the first time step
-        # of all rows first, then the second, and so on. Shape of each: (time * batch,)
+        # The words are packed: the first time step of all rows, then the second, and so on. No row
+        # is shorter than another, so that is a transposition. Shape of each: (time * batch,)
         types_of_directions = types.transpose(1, 2).flatten(1).unbind()
         packing = pack(torch.full((batch_size,), steps), types.device)
         settings = self.bilm.forward_settings(keep_state=True)
-        # Dropout acts in training even if the weights of the biLM are frozen.
+        # The usual settings leave dropout out if the weights of the biLM are frozen. In training it
+        # is needed even then, because the softmax learns.
         settings = settings._replace(dropout=self.training)
         output = self.bilm.forward_packed(
             character_ids, types_of_directions, packing, settings, self._state
@@ -207,51 +209,59 @@ class BiLmLanguageModel(Model):
 
     def _loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
         """
-        Returns the scaled loss of a batch, and counts the losses of its tokens for the metrics.
-        `hidden` has the shape (directions, time * batch, projection_dim), and `targets`
-        (directions, batch, time).
+        Returns the scaled loss of a batch, and adds the losses of its tokens to the sums for the
+        metrics. `hidden` has the shape (directions, time * batch, projection_dim), and `targets`
+        has the shape (directions, batch, time).
         """
         targets = targets.transpose(1, 2).flatten(1)  # Shape: (directions, time * batch)
         flat_hidden = hidden.flatten(0, 1)  # Shape: (directions * time * batch, projection_dim)
         flat_targets = targets.flatten()
         weights = self._target_weights(targets).flatten()
+        loss, losses = self._apply_softmax(flat_hidden, flat_targets, weights)
+        self._add_to_sums(losses.view_as(targets).detach(), targets)
+        return self._loss_scale * loss
+
+    def _apply_softmax(
+        self, hidden: Tensor, targets: Tensor, weights: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """
+        Returns the sum of the weighted losses of some tokens, and the loss of each token without
+        its weight. `hidden` has the shape (tokens, projection_dim), and all else (tokens,).
+        """
         if not self.training:
             # The padding never occurs, so perplexities are measured without it.
-            loss, losses = self.softmax(flat_hidden, flat_targets, weights, without_padding=True)
-        elif self.num_negatives is None:
-            loss, losses = self.softmax(flat_hidden, flat_targets, weights)
-        else:
-            if self._sampler is None:
-                self._sampler = torch.Generator(hidden.device).manual_seed(self._sampler_seed)
-            loss, losses = self.softmax.sampled(
-                flat_hidden, flat_targets, self.num_negatives, weights, self._sampler
-            )
-        self._count(losses.view_as(targets).detach(), targets)
-        return self._loss_scale * loss
+            return self.softmax(hidden, targets, weights, without_padding=True)
+        if self.num_negatives is None:
+            return self.softmax(hidden, targets, weights)
+        if self._sampler is None:
+            self._sampler = torch.Generator(hidden.device).manual_seed(self._sampler_seed)
+        return self.softmax.sampled(hidden, targets, self.num_negatives, weights, self._sampler)
 
     def _target_weights(self, targets: Tensor) -> Tensor:
         """
         Returns the weight of each target's loss, 0 without a target. `targets` and the weights have
-        the shape (directions, time * batch). With these weights, the sum of all losses is the mean
-        of the two directions' means; in training it is less if a batch has few targets.
+        the shape (directions, time * batch). The sum of the weighted losses is the mean of the two
+        directions' means. In training it is less for a batch with few targets.
         """
         is_target = targets > 0
         counts = is_target.sum(dim=1, keepdim=True).double()  # Shape: (directions, 1)
         num_processes = 1
         if is_distributed():
-            # The mean over processes, as the loss and its gradients are averaged over them.
+            # The loss and its gradients will be averaged over the processes. So the counts are
+            # averages too.
             num_processes = distributed.get_world_size()
             counts = dist_reduce_sum(counts) / num_processes
         if self.training:
-            # The last batches of an epoch have few targets. These weigh no more than they would if
-            # half of the batch were full.
+            # The last batches of an epoch have few targets. Each of them would have a large weight
+            # in a mean, so a batch counts as if at least half of its places had targets.
             least = targets.size(1) / 2
         else:
-            # The smallest mean that is not zero, so that this only prevents a division by zero.
+            # This only prevents a division by zero: the average over the processes is zero, or at
+            # least this.
             least = 1 / num_processes
         return 0.5 * is_target / counts.clamp(min=least)
 
-    def _count(self, losses: Tensor, targets: Tensor) -> None:
+    def _add_to_sums(self, losses: Tensor, targets: Tensor) -> None:
         """
         Adds the losses of a batch, and the number of its targets, to the sums for the metrics. Both
         arguments have the shape (directions, time * batch).
@@ -269,31 +279,33 @@ class BiLmLanguageModel(Model):
     @overrides
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
-        Returns the perplexities of the tokens since the last reset, or, in training with a sampled
-        softmax, `sampled_loss`, from which no perplexity follows.
+        Returns the perplexities of the tokens since the last reset. In training with a sampled
+        softmax, returns `sampled_loss` instead, because its exponential is no perplexity.
         """
         # Shape of each: (directions,)
         loss_sums, num_tokens = dist_reduce_sum(self._losses).unbind(dim=1)
-        if reset:
+        if reset:  # at the end of an epoch
             self._reset_losses()
-            # This is the end of an epoch, and the biLM itself has not begun to learn.
-            only_warmed_up = 0 < self._trained_batches <= self._warm_up_batches
-            if self.training and only_warmed_up:
-                logger.warning(
-                    "only the softmax has learned: warm_up_batches is %d, and there were %d "
-                    "batches",
-                    self._warm_up_batches,
-                    self._trained_batches,
-                )
+            self._warn_if_only_softmax_learned()
         forward_nats, backward_nats = (loss_sums / num_tokens).tolist()
         if self.training and self.num_negatives is not None:
             return {"sampled_loss": 0.5 * (forward_nats + backward_nats)}
         return perplexities(forward_nats, backward_nats)
 
+    def _warn_if_only_softmax_learned(self) -> None:
+        """Warns if all training so far was the warm-up, in which the biLM itself does not learn."""
+        only_warmed_up = 0 < self._trained_batches <= self._warm_up_batches
+        if self.training and only_warmed_up:
+            logger.warning(
+                "only the softmax has learned: warm_up_batches is %d, and there were %d batches",
+                self._warm_up_batches,
+                self._trained_batches,
+            )
+
     def stream_state(self) -> dict[str, Any]:
         """
-        Returns the state that the next batch and the metrics depend on, without the parameters, as
-        tensors and numbers for a checkpoint.
+        Returns the state that the next batch and the metrics depend on, apart from the parameters.
+        It consists of tensors and numbers, for a checkpoint.
         """
         state: dict[str, Any] = {
             "trained_batches": self._trained_batches,
@@ -308,8 +320,8 @@ class BiLmLanguageModel(Model):
 
     def load_stream_state(self, state: dict[str, Any]) -> None:
         """
-        Restores what `stream_state` returned. The random state of negatives is left out, with a
-        warning, if it comes from another kind of device.
+        Restores what `stream_state` returned. If the random state of negatives comes from another
+        kind of device, it cannot be restored, and a warning says so.
         """
         self._trained_batches = state["trained_batches"]
         self._losses = torch.tensor(state["losses"], dtype=torch.float64)
@@ -319,7 +331,7 @@ class BiLmLanguageModel(Model):
         self._sampler = None
         if "sampler" in state:
             sampler = torch.Generator(self.softmax.weight.device)
-            stored = state["sampler"].cpu()  # on the CPU, as torch requires
+            stored = state["sampler"].cpu()  # torch sets a generator only from a tensor on the CPU
             # The generators of a CPU and of a GPU have states of different sizes.
             if stored.shape == sampler.get_state().shape:
                 sampler.set_state(stored)
@@ -345,8 +357,8 @@ class BiLmLanguageModel(Model):
         cls, config: Params, serialization_dir: Any, weights_file: Any = None, cuda_device: int = -1
     ) -> Model:
         """
-        Loads an archive. If its training started from another biLM, this is not needed: the options
-        are read from the weights.
+        Loads an archive. If its training started from another biLM, that biLM is not needed any
+        more, because its options are stored with the weights.
         """
         weights_file = weights_file or Path(serialization_dir) / "best.th"
         take_options_from_weights(config["model"], weights_file)

@@ -25,12 +25,15 @@ from elmo_plugin.common.spacy_rules import SpacyRules
 
 # Lines that stay together when a text is split: neighbouring sentences resemble one another.
 BLOCK_LINES = 10
-# Of this many blocks in succession, a period, one is for dev and one for test.
-BLOCKS = 20
+# In each period of this many blocks, one block is for dev and one for test.
+SHORTEST_PERIOD = 20
 # Periods of a long text are longer, so that dev and test have about this many blocks at most.
-_MAX_BLOCKS = 500
+_MOST_BLOCKS_OF_ROLE = 500
 # A text of fewer lines or sentences cannot be split: the last block of a period is for test.
-_LEAST_TO_SPLIT = BLOCK_LINES * (BLOCKS - 1) + 1
+_LEAST_TO_SPLIT = BLOCK_LINES * (SHORTEST_PERIOD - 1) + 1
+# Stands for a role, for the files of one text that is to be split among all roles.
+_ALL_ROLES = ""
+_MOST_FILES_IN_ERROR = 3  # enough to recognize them
 # How often a word must occur to be predicted.
 MIN_COUNT = 5
 
@@ -38,10 +41,10 @@ MIN_COUNT = 5
 class Recipe(NamedTuple):
     """How to train on a text of a certain size."""
 
-    words: float  # the most running words that the text may have
+    max_words: float  # the most running words that the text may have
     size: str  # a name in bilm.libsonnet
     epochs: int
-    vocabulary: int  # the most words that the softmax predicts
+    max_vocabulary: int  # the most words that the softmax predicts
     negatives: int | None  # `None` computes the full softmax
     dropout: float
     batch_size: int
@@ -85,17 +88,20 @@ class TextFigures:
         """Counts a sentence, its words, and the signs of likely mistakes in it."""
         self.sentences += 1
         self.counts.update(words)
-        last = words[-1]
-        if looks_raw(last):  # as in "The end."
+        last_word = words[-1]
+        if looks_raw(last_word):
             self.stop_at_end += 1
-        if any(_ends_raw_sentence(word) for word in words[:-1]):  # as in "The end. Then"
+        if any(_ends_raw_sentence(word) for word in words[:-1]):
             self.stop_inside += 1
-        if last[-1].isalnum() or last[-1] == ",":  # as in "The end of the"
+        last_character = last_word[-1]
+        if last_character.isalnum() or last_character == ",":
             self.cut_at_end += 1
 
     @property
     def looks_wrapped(self) -> bool:
         """Whether the lines break in the middle of sentences, as in a book."""
+        # Lines that end in a word may also be headings or tokenized without full stops. But if full
+        # stops are inside many of the lines as well, the sentences go across lines.
         lines_end_within_sentences = self.cut_at_end > self.sentences / 2
         sentences_end_within_lines = self.stop_inside > self.sentences / 5
         return lines_end_within_sentences and sentences_end_within_lines
@@ -122,8 +128,8 @@ def write_text(
     # Parameters
 
     files : `Mapping[str, Sequence[Path]]`
-        The files for "train", for "dev" and maybe for "test"; or, under "", the files of one text
-        that is to be split among these roles.
+        The files for "train", for "dev" and maybe for "test"; or only "", with the files of one
+        text that is to be split among these roles.
     folder : `Path`
         Gets the files.
     language : `str`, optional
@@ -149,17 +155,24 @@ def write_text(
                 hint = "; a blank line ends a sentence"
             elif language is None:
                 hint = "; --language CODE finds the sentences in raw text"
-            raise BiLmError(f"{_what_is_needed(files)}; {role} got no sentence{hint}")
+            raise BiLmError(f"{_expected_text(files)}; {role} got no sentence{hint}")
+    _check_frequencies(figures["train"])
     figures["dev"].repeated = _count_repeated(folder)
-    train = figures["train"]
-    # In a text of fewer sentences, words need not be so frequent: see `text_recipe`.
-    has_usual_min_count = train.sentences >= MIN_COUNT
-    if has_usual_min_count and not train.frequent:
+    return figures
+
+
+def _check_frequencies(train: TextFigures) -> None:
+    """
+    Raises `BiLmError` if no word of the training text is frequent enough to be predicted, as when
+    each line of raw text is taken for one word.
+    """
+    if train.sentences < MIN_COUNT:
+        return  # for a text so small, `text_recipe` takes rarer words as well
+    if not train.frequent:
         raise BiLmError(
             f"none of {len(train.counts):,} words occurs {MIN_COUNT} times, so there is nothing "
             "to learn: is the text split into words? --language CODE does it"
         )
-    return figures
 
 
 def _write_sentences(
@@ -172,7 +185,7 @@ def _write_sentences(
     Writes the sentences of each role into its file in the folder, and returns the figures of each
     role. `rules` and `column` say how the texts are read, as for `write_text`.
     """
-    roles = [role for role in PARTS if role in files or "" in files]
+    roles = [role for role in PARTS if role in files or _ALL_ROLES in files]
     figures = {role: TextFigures() for role in roles}
     with ExitStack() as stack:
         outputs: dict[str, TextIO] = {}
@@ -185,14 +198,14 @@ def _write_sentences(
     return figures
 
 
-def _what_is_needed(files: Mapping[str, Sequence[Path]]) -> str:
-    """Returns the beginning of an error: the files, and how much text they should have."""
-    needed = "text"
-    if "" in files:
-        needed = f"at least {_LEAST_TO_SPLIT} sentences to train, validate and test on"
+def _expected_text(files: Mapping[str, Sequence[Path]]) -> str:
+    """Returns the beginning of an error message: what the files should contain."""
+    expected = "text"
+    if _ALL_ROLES in files:
+        expected = f"at least {_LEAST_TO_SPLIT} sentences to train, validate and test on"
     all_files = list(chain.from_iterable(files.values()))
-    listed = ", ".join(str(file) for file in all_files[:3])  # enough to recognize them
-    return f"{listed}: expected {needed}"
+    named_files = ", ".join(str(file) for file in all_files[:_MOST_FILES_IN_ERROR])
+    return f"{named_files}: expected {expected}"
 
 
 def _count_repeated(folder: Path) -> int:
@@ -213,7 +226,7 @@ def _assigned_sentences(
 ) -> Iterator[tuple[str, list[str]]]:
     """Yields the role of each sentence, and its words."""
     for role, paths in files.items():
-        if role == "":  # one text for all roles
+        if role == _ALL_ROLES:
             yield from _split_sentences(paths, rules, column)
         else:
             for line, place in _lines(paths, column):
@@ -225,29 +238,30 @@ def _split_sentences(
     paths: Sequence[Path], rules: SpacyRules | None, column: int | None
 ) -> Iterator[tuple[str, list[str]]]:
     """
-    Divides one text among the roles: in blocks of lines, so that all sentences of a line get the
-    same role; if it has too few lines, in blocks of sentences. Yields the role of each sentence,
-    and its words.
+    Divides one text among the roles, and yields the role of each sentence, and its words. The text
+    is divided in blocks of lines, so that all sentences of a line get the same role. If there are
+    too few lines, it is divided in blocks of sentences.
     """
     num_lines = sum(1 for _ in _lines(paths, column))
     num_blocks = num_lines // BLOCK_LINES
-    period = max(BLOCKS, num_blocks // _MAX_BLOCKS)
+    period = max(SHORTEST_PERIOD, num_blocks // _MOST_BLOCKS_OF_ROLE)
     divides_lines = num_lines >= _LEAST_TO_SPLIT
-    num_before = 0  # how many lines came before; or how many sentences, if these are divided
-    for line, place in _lines(paths, column):
+    num_sentences_before = 0
+    for num_lines_before, (line, place) in enumerate(_lines(paths, column)):
         for words in _sentences(line, place, rules):
-            block = num_before // BLOCK_LINES
+            if divides_lines:
+                block = num_lines_before // BLOCK_LINES
+            else:
+                block = num_sentences_before // BLOCK_LINES
             yield _role_of(block, period), words
-            if not divides_lines:
-                num_before += 1
-        if divides_lines:
-            num_before += 1
+            num_sentences_before += 1
 
 
 def _role_of(block: int, period: int) -> str:
     """
-    Returns the role of the block with this index: of every `period` blocks, the one in the middle
-    is for dev, the last one is for test, and the others are for train.
+    Returns the role of the block with this index. In each period of so many blocks, the last block
+    of the first half is for dev, the last block of the second half is for test, and the others are
+    for train.
     """
     block_in_period = block % period
     if block_in_period == period // 2 - 1:
@@ -312,14 +326,14 @@ def _sentences(line: str, place: str, rules: SpacyRules | None) -> Iterator[list
 
 def text_recipe(train: TextFigures) -> dict[str, str]:
     """
-    Returns the arguments of `bilm.train` and `bilm.adamw`, of bilm.libsonnet, that suit a training
-    text, each as an expression of Jsonnet.
+    Returns the arguments that suit a training text, each as an expression of Jsonnet. They are
+    arguments of `bilm.train` and `bilm.adamw` in bilm.libsonnet.
     """
-    recipe = _recipe(train)
-    # The end of a sentence occurs as often as there are sentences, and must be in the vocabulary.
+    recipe = _choose_recipe(train)
+    # `</S>` must be in the vocabulary, and it occurs once in each sentence.
     min_count = min(MIN_COUNT, train.sentences)
     limits = (
-        f"min_count: {{ words: {min_count} }}, max_vocab_size: {{ words: {recipe.vocabulary} }}"
+        f"min_count: {{ words: {min_count} }}, max_vocab_size: {{ words: {recipe.max_vocabulary} }}"
     )
     # Each row of a batch is a stream of sentences, so there are at least as many sentences as rows.
     batch_size = min(recipe.batch_size, train.sentences)
@@ -334,26 +348,30 @@ def text_recipe(train: TextFigures) -> dict[str, str]:
     }
 
 
-def _recipe(train: TextFigures) -> Recipe:
+def _choose_recipe(train: TextFigures) -> Recipe:
     """
-    Returns the recipe for a training text of this size. Its softmax is the full one if the
-    vocabulary is too small to sample from.
+    Returns the recipe for a training text of this size. If its vocabulary is too small to sample
+    negatives from, the softmax is the full one.
     """
-    fitting = [recipe for recipe in RECIPES if train.words <= recipe.words]
-    recipe = fitting[0]  # not empty, because the last recipe is for any size
-    # The model takes at most a third of the vocabulary as negatives.
+    fitting = [recipe for recipe in RECIPES if train.words <= recipe.max_words]
+    recipe = fitting[0]  # the last recipe is for any size, so one always fits
+    # The model refuses more negatives than a third of the vocabulary.
     if recipe.negatives is not None and 3 * recipe.negatives >= len(train.frequent):
         return recipe._replace(negatives=None)
     return recipe
 
 
 def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
-    """Yields lines for the user: about the files, likely mistakes in them, and the recipe."""
-    for role, of_role in figures.items():
-        yield f"{role}.txt: {of_role.sentences:,} sentences, {of_role.words:,} words"
+    """
+    Yields lines for the user: the sizes of the files, likely mistakes in them, and the recipe that
+    was chosen.
+    """
+    for role, figures_of_role in figures.items():
+        num_sentences = figures_of_role.sentences
+        yield f"{role}.txt: {num_sentences:,} sentences, {figures_of_role.words:,} words"
     train = figures["train"]
     dev = figures["dev"]
-    if dev.repeated > dev.sentences / 5:
+    if dev.repeated > dev.sentences / 5:  # a few sentences are repeated in any text
         yield (
             f"{dev.repeated:,} sentences of dev.txt are also in train.txt: their perplexity is "
             "too good"
@@ -362,6 +380,12 @@ def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
         f"different words: {len(train.counts):,}; at least {MIN_COUNT} times: "
         f"{len(train.frequent):,}"
     )
+    yield from _likely_mistakes(train)
+    yield _describe_recipe(train)
+
+
+def _likely_mistakes(train: TextFigures) -> Iterator[str]:
+    """Yields a line for each sign that the training text is not split into sentences and words."""
     if sum(train.frequent) < train.words / 4:
         yield (
             "most words are too rare to be predicted: is the text split into words? --language "
@@ -374,11 +398,15 @@ def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
             "most lines end in the middle of a sentence: if the text is wrapped, write each "
             "paragraph in one line, and split it with --language CODE"
         )
-    recipe = _recipe(train)
+
+
+def _describe_recipe(train: TextFigures) -> str:
+    """Returns a line on the recipe for a training text, with about the time that it takes."""
+    recipe = _choose_recipe(train)
     softmax = "the full softmax"
     if recipe.negatives is not None:
         softmax = f"{recipe.negatives:,} negatives"
     time = describe_seconds(train.words * recipe.epochs / recipe.speed)
-    yield (
+    return (
         f"chosen: size {recipe.size}, {recipe.epochs} epochs, {softmax}; about {time} of a CPU core"
     )

@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 import torch.nn.functional as F
@@ -16,7 +15,7 @@ from elmo_plugin.bilm import (
     BiLmError,
     VocabularySoftmax,
 )
-from elmo_plugin.bilm.io import MODELS, UNKNOWN_WORDS, read_checkpoint
+from elmo_plugin.bilm.io import MODELS, UNKNOWN_WORDS, SoftmaxWeights, read_checkpoint
 from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.process import get_device
@@ -25,10 +24,11 @@ from elmo_plugin.common.streams import escape_in_json
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.corpus import find_shards, prepare_corpus
 from elmo_plugin.language_model.evaluation import (
+    CorpusSentence,
     SentenceScores,
+    corpus_sentences,
     perplexities,
     perplexity,
-    read_words,
     score_sentences,
 )
 from elmo_plugin.language_model.windows import StreamLayout
@@ -90,22 +90,14 @@ def measure_perplexity(
     layout = StreamLayout(batch_size, UNROLL_STEPS)
     if state == "reset":
         block_words = 1  # so that each block is one sentence
-    totals = _Totals()
-    with ExitStack() as stack:
-        file = None
-        if per_sentence is not None:
-            temporary = stack.enter_context(atomic_write(per_sentence))
-            file = stack.enter_context(open(temporary, "w", encoding="utf-8"))
-        all_scores = score_sentences(model.bilm, model.softmax, indexed, layout, block_words)
-        scored = zip(read_words(indexed), all_scores, strict=True)
-        bar = progress_bar(
-            iterable=scored, total=corpus.sentences, unit="sentences", desc="scoring text"
-        )
-        for number, ((words, is_unknown), scores) in enumerate(bar):
-            if file is not None:
-                line = sentence_as_json(number, words, is_unknown, scores)
-                print(escape_in_json(json.dumps(line, ensure_ascii=False)), file=file)
-            totals.add(scores, is_unknown)
+    if per_sentence is None:
+        totals = _score_text(model, indexed, layout, block_words)
+    else:
+        with (
+            atomic_write(per_sentence) as temporary,
+            open(temporary, "w", encoding="utf-8") as file,
+        ):
+            totals = _score_text(model, indexed, layout, block_words, file)
     targets = corpus.tokens + corpus.sentences
     figures: dict[str, Any] = {
         **perplexities(totals.forward / targets, totals.backward / targets),
@@ -138,6 +130,33 @@ class _Totals:
         self.num_unknown += int(is_unknown.sum())
 
 
+def _score_text(
+    model: "ScoringModel",
+    corpus: IndexedCorpus,
+    layout: StreamLayout,
+    block_words: int,
+    file: TextIO | None = None,
+) -> _Totals:
+    """
+    Scores all sentences of a text, and returns the sums over them. Writes a line of JSON for each
+    sentence into the file, if there is one.
+    """
+    totals = _Totals()
+    all_scores = score_sentences(model.bilm, model.softmax, corpus, layout, block_words)
+    bar = progress_bar(
+        iterable=zip(corpus_sentences(corpus), all_scores, strict=True),
+        total=sum(chunk.sentences for chunk in corpus.chunks),
+        unit="sentences",
+        desc="scoring text",
+    )
+    for number, (sentence, scores) in enumerate(bar):
+        totals.add(scores, sentence.is_unknown)
+        if file is not None:
+            line = sentence_as_json(number, sentence, scores)
+            print(escape_in_json(json.dumps(line, ensure_ascii=False)), file=file)
+    return totals
+
+
 class ScoringModel(NamedTuple):
     """A frozen biLM with the softmax by which it predicts words."""
 
@@ -151,20 +170,15 @@ def _load_scoring_model(
     source: str | Mapping[str, str], precision: str, device: str
 ) -> ScoringModel:
     """
-    Loads a biLM and its softmax, onto a device. Raises `BiLmError` if the source has none, or if
-    the softmax does not predict a special word.
+    Loads a biLM and its softmax, onto a device. Raises `BiLmError` if the source contains no
+    softmax, or if the softmax lacks a special word: a sentence boundary or the unknown word.
     """
-    no_softmax = BiLmError(
-        f"{source}: perplexity needs a softmax: name the archive of a training, or what elmo "
-        "export made of one"
-    )
     if isinstance(source, str) and source in MODELS:
-        raise no_softmax  # none of the published models has one, so it is not even downloaded
+        # None of the published models has a softmax, so this one need not be downloaded.
+        raise _no_softmax(source)
     stored = read_checkpoint(source)
     if stored.softmax is None:
-        raise no_softmax
-    weight = stored.softmax.weight
-    bias = stored.softmax.bias
+        raise _no_softmax(source)
     vocabulary = stored.softmax.vocabulary()
     if vocabulary is None:
         raise BiLmError(
@@ -173,27 +187,47 @@ def _load_scoring_model(
         )
     numbers, unknown_number = vocabulary
     if not stored.softmax.has_padding:
-        # Words are numbered from 1, because the target 0 stands for no word. The new row 0 is zero,
-        # and never read.
-        weight = F.pad(weight, (0, 0, 1, 0))  # a row before the first
-        bias = F.pad(bias, (1, 0))
+        # A row for the padding comes before the rows of the words.
         numbers = {word: number + 1 for word, number in numbers.items()}
         unknown_number += 1
     bilm = BiLm(stored.options, precision=precision, weights=stored.weights).to(device)
-    num_words, dim = weight.shape
-    softmax = VocabularySoftmax(num_words, dim)
-    softmax.load_state_dict({"weight": weight, "bias": bias})
+    softmax = _softmax_with_padding(stored.softmax)
     softmax.requires_grad_(False).to(device)
     return ScoringModel(bilm, softmax, numbers, unknown_number)
 
 
+def _no_softmax(source: str | Mapping[str, str]) -> BiLmError:
+    """Returns the error for a biLM without a softmax."""
+    return BiLmError(
+        f"{source}: perplexity needs a softmax: name the archive of a training, or what elmo "
+        "export made of one"
+    )
+
+
+def _softmax_with_padding(stored: SoftmaxWeights) -> VocabularySoftmax:
+    """
+    Returns the softmax with these weights. Its row 0 is for the padding, because the target 0
+    stands for no word. If the weights lack such a row, it is added before the others. Its values do
+    not matter, because scores are computed without it.
+    """
+    weight = stored.weight
+    bias = stored.bias
+    if not stored.has_padding:
+        weight = F.pad(weight, (0, 0, 1, 0))  # one row more at the beginning
+        bias = F.pad(bias, (1, 0))
+    num_words, dim = weight.shape
+    softmax = VocabularySoftmax(num_words, dim)
+    softmax.load_state_dict({"weight": weight, "bias": bias})
+    return softmax
+
+
 def sentence_as_json(
-    number: int, words: list[str], is_unknown: np.ndarray, scores: SentenceScores
+    number: int, sentence: CorpusSentence, scores: SentenceScores
 ) -> dict[str, Any]:
     """
     Returns the object that is written for a sentence:
 
-    - `sentence`: its number in the text, from 0
+    - `sentence`: its `number` in the text, from 0
     - `words`, and `tokens`, the number of words
     - `unknown`: the places, from 0, of the words that are scored as the unknown word
     - `forward` and `backward`: the sum of each direction's `-log p` in nats
@@ -206,9 +240,9 @@ def sentence_as_json(
     targets = len(scores.forward)
     return {
         "sentence": number,
-        "words": words,
-        "tokens": len(words),
-        "unknown": np.flatnonzero(is_unknown).tolist(),
+        "words": sentence.words,
+        "tokens": len(sentence.words),
+        "unknown": np.flatnonzero(sentence.is_unknown).tolist(),
         "forward": forward,
         "backward": backward,
         "perplexity": perplexity((forward + backward) / (2 * targets)),

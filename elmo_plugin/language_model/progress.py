@@ -31,8 +31,8 @@ class BiLmProgress(TrainerCallback):
     """
     Logs a line after each epoch, such as "epoch 3 of 6: perplexity 14.2 (best so far), 3 min left",
     and lines at intervals within long epochs, on the primary process. The lines within epochs have
-    the tokens per second since the line before: the targets of one direction, in all processes. The
-    time left is by the average speed since this process began to train.
+    the tokens per second since the line before, of one direction and all processes. The time left
+    is estimated from the average speed since this process began to train.
 
     # Parameters
 
@@ -53,8 +53,8 @@ class BiLmProgress(TrainerCallback):
     def _begin_line(self) -> None:
         """Begins to measure time and tokens for the next line within an epoch."""
         self._line_started = time.monotonic()
-        # The number of tokens in each batch since then, as tensors: to read a number here would
-        # mean to wait for the GPU at each batch.
+        # The number of tokens in each batch since then. They stay tensors until the line is logged:
+        # to read a number here would mean to wait for the GPU at each batch.
         self._token_counts: list[Tensor] = []
 
     @overrides
@@ -76,7 +76,7 @@ class BiLmProgress(TrainerCallback):
         now = time.monotonic()
         step = trainer._total_batches_completed
         if self._started is None:
-            # Measured from the end of the first step, because it is slower than the others.
+            # The first step is slower than the others, so the speed is measured from its end.
             self._started = _Start(now, step)
             self._begin_line()
             return
@@ -84,12 +84,14 @@ class BiLmProgress(TrainerCallback):
             targets = cast(Tensor, batch["forward_targets"])
             self._token_counts.append(torch.count_nonzero(targets))
         seconds = now - self._line_started
-        if seconds < self._seconds or seconds == 0:  # a speed needs some time
+        if seconds < self._seconds:
             return
-        log_above_bars(self._line(trainer, epoch, seconds, batch_metrics))
+        if seconds == 0:
+            return  # the clock has not gone on, so the speed is not known yet
+        log_above_bars(self._line_within_epoch(trainer, epoch, seconds, batch_metrics))
         self._begin_line()
 
-    def _line(
+    def _line_within_epoch(
         self,
         trainer: GradientDescentTrainer,
         epoch: int,
@@ -97,11 +99,12 @@ class BiLmProgress(TrainerCallback):
         batch_metrics: dict[str, Any],
     ) -> str:
         """Returns a line within an epoch, this many seconds after the line before."""
-        step = trainer._total_batches_completed  # AllenNLP's batches are steps of the optimizer
+        # AllenNLP's trainer counts steps of the optimizer, although it calls them batches.
+        step = trainer._total_batches_completed
         steps_before_epoch = step - trainer._batches_in_epoch_completed
-        epochs_left = trainer._num_epochs - epoch  # with this one
-        num_steps = steps_before_epoch + _steps_per_epoch(trainer) * epochs_left
-        # The processes read shares of about the same size.
+        epochs_to_end = trainer._num_epochs - epoch  # this one included
+        num_steps = steps_before_epoch + _steps_per_epoch(trainer) * epochs_to_end
+        # All processes read about as many tokens as this one.
         tokens = sum(int(count) for count in self._token_counts) * trainer._world_size
         parts = [
             f"epoch {epoch + 1}/{trainer._num_epochs}",
@@ -128,7 +131,7 @@ class BiLmProgress(TrainerCallback):
         self._begin_line()  # the time of the validation is not the training's
         if not is_primary:
             return
-        line = f"epoch {epoch + 1} of {trainer._num_epochs}: {_figure_of_epoch(metrics)}"
+        line = f"epoch {epoch + 1} of {trainer._num_epochs}{_figure_of_epoch(metrics)}"
         # Without validation, AllenNLP takes every epoch for the best one.
         is_validated = "validation_perplexity" in metrics
         if is_validated and metrics["best_epoch"] == epoch:
@@ -142,30 +145,31 @@ class BiLmProgress(TrainerCallback):
 
     def _time_left(self, trainer: GradientDescentTrainer, num_steps: int) -> str:
         """
-        Describes the time until `num_steps` steps are done. The average speed includes the
-        validations so far, and so does this time.
+        Describes the time until `num_steps` steps are done. It includes validations, because their
+        time so far counts in the average speed.
         """
         step = trainer._total_batches_completed
         seconds_per_step = 0.0
         if self._started is not None:
             seconds = time.monotonic() - self._started.time
-            measured_steps = max(step - self._started.step, 1)  # none after a single step
+            measured_steps = max(step - self._started.step, 1)  # not 0, even at the first step
             seconds_per_step = seconds / measured_steps
-        steps_left = max(num_steps - step, 0)  # epochs differ a little in length
+        steps_left = max(num_steps - step, 0)  # `num_steps` may be a little too low
         return describe_seconds(steps_left * seconds_per_step)
 
 
 def _figure_of_epoch(metrics: dict[str, Any]) -> str:
     """
-    Returns the perplexity of the validation text; without validation, the training text's, or the
-    loss if negatives were sampled. Another model than a biLM may have none of them.
+    Returns the perplexity of the validation text, for the line after an epoch. Without validation,
+    returns the perplexity of the training text, or its loss if negatives were sampled. Returns
+    nothing for a model that measures none of them.
     """
     for name in ("validation_perplexity", "training_perplexity"):
         if name in metrics:
-            return f"perplexity {metrics[name]:.1f}"
+            return f": perplexity {metrics[name]:.1f}"
     if "training_sampled_loss" in metrics:
-        return f"sampled loss {metrics['training_sampled_loss']:.4f}"
-    return f"perplexity {math.nan}"
+        return f": sampled loss {metrics['training_sampled_loss']:.4f}"
+    return ""
 
 
 def _steps_per_epoch(trainer: GradientDescentTrainer) -> int:

@@ -42,8 +42,8 @@ class BiLmTrainer(ResumableTrainer):
         if not hasattr(data_loader, "progress"):
             raise _not_for(data_loader)
         super().__init__(model, optimizer, data_loader, **kwargs)
-        # Otherwise Linux would fill each page with zeros again, and that takes a tenth of the
-        # training's time.
+        # Each batch reuses the memory that the batch before has freed. If it went back to Linux, it
+        # would be filled with zeros before each use, and that takes a tenth of the training's time.
         keep_freed_memory()
         if self.model.num_negatives is not None:
             self.data_loader.check_order(self.model.vocab)  # negatives are drawn by frequency
@@ -52,39 +52,40 @@ class BiLmTrainer(ResumableTrainer):
     def _extra_state(self) -> dict[str, Any]:
         """
         Returns the place in the data, the states of the model that are no parameters, and the
-        fingerprints that a training must share to resume this one.
+        fingerprints of the data: a training with other fingerprints cannot resume this one.
         """
-        # If a checkpoint is made after the last batch of an epoch, the loader may have finished its
-        # pass already, but the trainer has not yet finished the epoch.
+        # After the last batch of an epoch, the loader may already count the epoch as finished when
+        # the trainer does not yet.
         finished_passes = self.data_loader.progress()[: self._epochs_completed]
         return {
             "finished_passes": finished_passes,
             "streams": move_to_device(self.model.stream_state(), torch.device("cpu")),
             "fingerprint": self.data_loader.fingerprint,
-            "validation_text": self._validation_text(),
+            "validation_text": self._validation_fingerprint(),
         }
 
-    def _validation_text(self) -> str | None:
+    def _validation_fingerprint(self) -> str | None:
         """
-        Returns the fingerprint of the validation text, by which the best epoch is chosen; `None`
-        without validation.
+        Returns the fingerprint of the validation text, because the best epoch is chosen by that
+        text; `None` without validation, or if another loader reads the text.
         """
-        fingerprint = getattr(self._validation_data_loader, "fingerprint", {})
+        fingerprint = getattr(self._validation_data_loader, "fingerprint", None)
+        if fingerprint is None:
+            return None
         return fingerprint.get("text")
 
     @overrides
     def _check_resume(self, process_state: dict[str, Any]) -> None:
         """
-        Raises `ConfigurationError` if the checkpoint's batches depended on something else than this
-        training's, or if its validation text was another one. A training without validation may go
-        on with one.
+        Raises `ConfigurationError` if anything that decides the batches has changed since the
+        checkpoint, or if the validation text has. A training that had no validation may get one.
         """
         before = process_state["fingerprint"]
         now = self.data_loader.fingerprint
         all_names = now | before  # a name may be missing on either side
         changed = [name for name in all_names if before.get(name) != now.get(name)]
         had_validation = process_state["validation_text"] is not None
-        same_validation = process_state["validation_text"] == self._validation_text()
+        same_validation = process_state["validation_text"] == self._validation_fingerprint()
         if had_validation and not same_validation:
             changed.append("validation text")
         if changed:
@@ -101,18 +102,11 @@ class BiLmTrainer(ResumableTrainer):
     @overrides
     def _maybe_restore_checkpoint(self) -> None:
         """
-        Prepares this process for its training: gives it random numbers, and restores the latest
-        checkpoint, if any, up to the place in the data.
+        Prepares this process for its training: seeds its random numbers, and restores the latest
+        checkpoint, if there is one, with the place in the data.
         """
-        rank = torch.distributed.get_rank() if self._distributed else 0
-        if rank > 0:
-            # AllenNLP gives all processes the same seed, but each should have other dropout. The
-            # first one keeps the seed, so that it draws the same numbers as it would alone. A
-            # checkpoint replaces these states by its own.
-            seed = (torch.initial_seed() + rank) % 2**32
-            random.seed(seed)
-            np.random.seed(seed)
-            torch.manual_seed(seed)
+        if self._distributed:
+            _seed_process(torch.distributed.get_rank())  # a checkpoint replaces the random states
         self._check_same_everywhere(
             "text and options of the data loader", self.data_loader.fingerprint
         )
@@ -124,12 +118,25 @@ class BiLmTrainer(ResumableTrainer):
                 self._state_to_resume["finished_passes"], self._epoch_progress.totals["batches"]
             )
             if isinstance(self._validation_data_loader, BiLmStreamLoader):
-                # The validations of finished epochs are repeated as passes of no batches: the order
-                # of a loader with `shuffle` depends on the number of passes before.
+                # `ResumableTrainer` repeats the validations of finished epochs. They are passes
+                # without batches here, but they count: with `shuffle`, each pass has another order.
                 validates_epochs = self._state_to_resume["validates_epochs"]
                 num_validations = sum(validates_epochs[: self._start_after_epochs_completed])
                 finished_passes = [0] * num_validations
                 self._validation_data_loader.resume(finished_passes, 0)
+
+
+def _seed_process(rank: int) -> None:
+    """
+    Seeds the random numbers of a process of distributed training. AllenNLP gives all processes the
+    same seed, but they should not drop out the same units.
+    """
+    if rank == 0:
+        return  # it draws the same numbers as it would alone
+    seed = (torch.initial_seed() + rank) % 2**32
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
 
 
 def _not_for(part: Model | DataLoader) -> ConfigurationError:

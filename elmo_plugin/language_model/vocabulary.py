@@ -73,8 +73,8 @@ class BilmTfVocabulary(Vocabulary):
     @classmethod
     def from_file(cls, file: str) -> "BilmTfVocabulary":
         """
-        Reads the file. Its words are numbered after AllenNLP's padding and unknown word: these are
-        in each vocabulary already.
+        Reads the file. Its words are numbered from 2, because a new vocabulary already has
+        AllenNLP's padding and unknown word.
         """
         vocabulary = cls()
         seen: set[str] = set()
@@ -87,7 +87,7 @@ class BilmTfVocabulary(Vocabulary):
                     raise BiLmError(f"{place}: expected a new word, got {' '.join(words)!r:.60}")
                 word = words[0]
                 seen.add(word)
-                # AllenNLP's unknown word stands for the file's.
+                # AllenNLP's unknown word takes the place of the file's.
                 if word not in UNKNOWN_WORDS and word != _LAST_WORD:
                     vocabulary.add_token_to_namespace(word, WORDS)
         return vocabulary
@@ -117,23 +117,34 @@ def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
     Raises `ConfigurationError` if the words of a vocabulary are not about in the order of
     descending frequency in the text, or none of them occurs. The sampled softmax relies on the
     order: it draws words as often as Zipf's law expects of their ranks.
-
-    The order is measured by the cross-entropy of the words under that law: the order of frequency
-    has the lowest one. The vocabulary's must be nearer to it than to the one of a random order. The
-    vocabulary of another text passes easily.
     """
     numbers = vocabulary.get_token_to_index_vocabulary(WORDS)
     unknown = numbers[vocabulary._oov_token]
     occurrences = np.zeros(len(numbers))
     for word, count in corpus.counts.items():
         occurrences[numbers.get(word, unknown)] += count
-    # The numbers of the padding and of special words: their places are not by frequency.
+    # The padding and the special words are not numbered by their frequency.
     special = [0, unknown, numbers[BEGIN_SENTENCE_TOKEN], numbers[END_SENTENCE_TOKEN]]
     counts = np.delete(occurrences, special)  # of the other words, in the vocabulary's order
     if not counts.any():
         raise ConfigurationError(
             f"the text has no word of the vocabulary's namespace {WORDS}; {_MAKE}"
         )
+    if not _are_about_descending(counts):
+        raise ConfigurationError(
+            f"the words in the vocabulary's namespace {WORDS} are not in the order of descending "
+            f"frequency, on which num_negatives relies; {_MAKE}, or leave num_negatives out"
+        )
+
+
+def _are_about_descending(counts: np.ndarray) -> bool:
+    """
+    Returns whether words, given by their counts, are about in the order of descending frequency.
+
+    An order is measured by the cross-entropy of the running words under Zipf's law. It is lowest in
+    the order of frequency, and higher in a random order. The words may be up to half way between,
+    so the vocabulary of another text passes easily.
+    """
     shares = counts / counts.sum()
     ranks = np.arange(1, len(counts) + 1)
     # `-log p` of the word at each rank by Zipf's law, except for a constant.
@@ -143,11 +154,7 @@ def check_order(vocabulary: Vocabulary, corpus: Corpus) -> None:
     in_this_order = shares @ costs
     in_random_order = costs.mean()
     half_way = 0.5 * (in_random_order - in_order_of_frequency)
-    if in_this_order - in_order_of_frequency > max(half_way, _MIN_DIFFERENCE):
-        raise ConfigurationError(
-            f"the words in the vocabulary's namespace {WORDS} are not in the order of descending "
-            f"frequency, on which num_negatives relies; {_MAKE}, or leave num_negatives out"
-        )
+    return bool(in_this_order - in_order_of_frequency <= max(half_way, _MIN_DIFFERENCE))
 
 
 class AdaptedSoftmax(NamedTuple):
@@ -163,9 +170,10 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> AdaptedSoftmax:
     Returns a softmax for the words of `vocab`, made from the softmax `known`:
 
     - Known words keep their row and bias.
-    - New words were unknown until now. So they get the row of the unknown word, and share its
-      probability with it in equal parts: the bias of all of them is lower by `log(number of new
-      words + 1)`. If all known words are in the new vocabulary, they are as probable as before.
+    - New words were unknown until now. So they get the row of the unknown word. Its probability is
+      divided equally among the unknown word and the new words: the bias of each is lower by
+      `log(number of new words + 1)`. If all known words are in the new vocabulary, they are as
+      probable as before.
     - Padding keeps its row, if it has one. Otherwise it also gets the row of the unknown word, but
       next to no probability.
 
@@ -178,14 +186,7 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> AdaptedSoftmax:
             "model.initial: the softmax of the source has no row for unknown words "
             f"({' or '.join(dict.fromkeys(unknown_names))})"
         )
-    row_of_word = known.numbers()  # the row of each word in the known softmax
-    # Unknown words and padding are found by the names that `vocab` has for them.
-    del row_of_word[known.words[unknown_row]]
-    row_of_word[vocab._oov_token] = unknown_row
-    if known.has_padding:
-        row_of_word[vocab._padding_token] = 0
-    else:
-        row_of_word[vocab._padding_token] = unknown_row
+    row_of_word = _rows_of_known_words(known, unknown_row, vocab)
     words = []
     for number in range(vocab.get_vocab_size(WORDS)):
         words.append(vocab.get_token_from_index(number, WORDS))
@@ -195,9 +196,27 @@ def adapt_softmax(known: SoftmaxWeights, vocab: Vocabulary) -> AdaptedSoftmax:
     bias = known.bias[rows]
     shares_unknown_row = torch.tensor(rows) == unknown_row
     bias[shares_unknown_row] -= math.log(num_new_words + 1)
-    if not known.has_padding and words[0] == vocab._padding_token:
-        bias[0] -= _PADDING_HANDICAP
+    if not known.has_padding:
+        bias[0] -= _PADDING_HANDICAP  # in `vocab`, padding has the number 0: see `check_vocabulary`
     return AdaptedSoftmax(weight, bias, num_new_words)
+
+
+def _rows_of_known_words(
+    known: SoftmaxWeights, unknown_row: int, vocab: Vocabulary
+) -> dict[str, int]:
+    """
+    Returns the row that each known word has in a softmax, the unknown word and the padding
+    included. These two have the names that `vocab` uses for them, and may be called otherwise in
+    the softmax. A softmax without padding gives it the row of the unknown word.
+    """
+    row_of_word = known.numbers()
+    del row_of_word[known.words[unknown_row]]
+    row_of_word[vocab._oov_token] = unknown_row
+    if known.has_padding:
+        row_of_word[vocab._padding_token] = 0
+    else:
+        row_of_word[vocab._padding_token] = unknown_row
+    return row_of_word
 
 
 def take_options_from_weights(model: Params, weights_file: str | PathLike) -> None:

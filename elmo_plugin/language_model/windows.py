@@ -71,12 +71,16 @@ class Window:
     starts_at_zero: bool  # whether the rows begin here, with the state at zero
 
 
+FORWARD = 0
+BACKWARD = 1
+
+
 class StreamKey(NamedTuple):
     """Determines the random order of chunks and sentences: the seed of numpy's generators."""
 
     seed: int
     epoch: int
-    reverse: int  # 1 for the backward direction, so that it has another order; 0 for forward
+    direction: int  # FORWARD or BACKWARD, because each direction has an order of its own
 
 
 def batch_arrays(corpus: IndexedCorpus, window: Window) -> dict[str, np.ndarray]:
@@ -90,13 +94,13 @@ def batch_arrays(corpus: IndexedCorpus, window: Window) -> dict[str, np.ndarray]
       word that follows, 0 for none.
     """
     inputs = window.inputs
-    # Distinct by hash, and not by type, because words with the same character ids are one word.
-    # `places` has, for each distinct word, one of its places in the flattened inputs.
-    _, places, row_of_word = np.unique(
+    # Words with the same character ids are one word to the model. They have the same hash, but
+    # different types. `first_places` has the first place of each distinct word in the flat inputs.
+    _, first_places, row_of_word = np.unique(
         corpus.hashes[inputs], return_index=True, return_inverse=True
     )
-    distinct_inputs = inputs.ravel()[places]
-    # Both are taken apart by direction. Shape of each: (batch, time)
+    distinct_inputs = inputs.ravel()[first_places]
+    # The first axis of the inputs and targets is the direction. Shape of each: (batch, time)
     forward_types, backward_types = row_of_word.reshape(inputs.shape)
     forward_targets, backward_targets = corpus.vocabulary_numbers[window.targets]
     return {
@@ -124,8 +128,8 @@ def training_windows(
     Otherwise a biLM would only learn to continue from states that thousands of words have led to.
     """
     windows_per_block = max(1, block_words // layout.unroll_steps)  # a block has at least a window
-    forward = stream_windows(corpus, layout, StreamKey(seed, epoch, reverse=0), first)
-    backward = stream_windows(corpus, layout, StreamKey(seed, epoch, reverse=1), first)
+    forward = stream_windows(corpus, layout, StreamKey(seed, epoch, FORWARD), first)
+    backward = stream_windows(corpus, layout, StreamKey(seed, epoch, BACKWARD), first)
     # If one direction needs more windows, the other one reads nothing in the last of them.
     empty = np.zeros((layout.batch_size, layout.unroll_steps), dtype=np.int32)
     pairs = zip_longest(forward, backward, fillvalue=Items(empty, empty))
@@ -139,12 +143,13 @@ def training_windows(
 
 def count_training_windows(corpus: Corpus, layout: StreamLayout, seed: int, epoch: int) -> int:
     """
-    Returns the number of windows in an epoch: as many as the longest row of both directions and of
-    all processes needs. Only the lengths of sentences are read for it.
+    Returns the number of windows in an epoch. It is the number that the longest row needs, of both
+    directions and all processes. Only the lengths of sentences are read, and not their words.
     """
     longest = 0  # the number of targets in the longest row
-    for reverse in (0, 1):
-        for chunk in _assigned_chunks(corpus.chunks, layout.rows, StreamKey(seed, epoch, reverse)):
+    for direction in (FORWARD, BACKWARD):
+        key = StreamKey(seed, epoch, direction)
+        for chunk in _assigned_chunks(corpus.chunks, layout.rows, key):
             longest = max(longest, chunk.ends.max())
     return ceil_div(longest, layout.unroll_steps)
 
@@ -162,20 +167,20 @@ def stream_windows(
     windows: a row that runs out before the longest one is empty from there on.
     """
     steps = layout.unroll_steps
-    is_backward = key.reverse == 1
-    # A column has one time step of all rows. Those before the next window are done: they were
-    # yielded or skipped.
+    reverse = key.direction == BACKWARD
+    # A column is one time step of all rows. So many columns were already yielded or skipped.
     columns_done = first * steps
     nothing = np.zeros((layout.batch_size, 0), dtype=np.int32)
-    waiting = Items(nothing, nothing)  # of this process' rows, after these columns
+    waiting = Items(nothing, nothing)  # the next items of this process' rows, after these columns
     row_ends = np.zeros(layout.rows, dtype=np.int64)  # how many columns each row has read
     for chunk in _assigned_chunks(corpus.chunks, layout.rows, key):
         row_ends = chunk.ends
         own_ends = row_ends[layout.own_rows]
         if own_ends.max() <= columns_done:
             continue  # all of the chunk is skipped, so its words need not be read
-        waiting = _append_chunk(waiting, columns_done, corpus, chunk, layout.own_rows, is_backward)
-        # Only windows that all own rows fill can be yielded now: the next chunk continues the rows.
+        waiting = _append_chunk(waiting, columns_done, corpus, chunk, layout.own_rows, reverse)
+        # A window can be yielded if all rows of this process fill it. The next chunk fills the
+        # others.
         num_windows = max(0, own_ends.min() - columns_done) // steps
         for index in range(num_windows):
             yield _columns(waiting, start=index * steps, steps=steps)
@@ -183,8 +188,8 @@ def stream_windows(
         columns_done += yielded
         # Copies, so that the memory of the columns that were yielded is freed.
         waiting = Items(waiting.inputs[:, yielded:].copy(), waiting.targets[:, yielded:].copy())
-    # In the last windows some rows have run out. They go on until the longest row of all processes
-    # ends, even if all rows of this process are shorter.
+    # In the last windows some rows have run out. There are windows until the longest row of all
+    # processes ends, even if all rows of this process are shorter.
     for start in range(0, row_ends.max() - columns_done, steps):
         yield _columns(waiting, start, steps)
 
@@ -199,13 +204,13 @@ def _append_chunk(
 ) -> Items:
     """
     Returns the items `waiting` in a process' own rows, followed by the sentences that these rows
-    read in a chunk. `waiting` begins after `columns_done` columns, all yielded or skipped; nothing
-    before it is returned.
+    read in a chunk. `waiting` begins after `columns_done` columns. Items of the chunk that belong
+    into those columns are left out, because they are skipped.
     """
     indexed = corpus.open(chunk.chunk_index)
     sentences = np.concatenate(chunk.sentences[own_rows])
     items = flatten_sentences(indexed.types, indexed.starts, sentences, reverse)
-    # The column of `waiting` at which each row goes on; negative if its next items are skipped.
+    # The column of `waiting` at which each row goes on. It is negative if that column is skipped.
     positions = chunk.begins[own_rows] - columns_done
     lengths = chunk.lengths[own_rows]
     return Items(
@@ -215,11 +220,11 @@ def _append_chunk(
 
 
 def _columns(items: Items, start: int, steps: int) -> Items:
-    """Returns the columns from `start` on, `steps` of them, filled up with zeros at their end."""
+    """Returns `steps` columns from `start` on. Columns after the end of the items are zeros."""
     inputs = items.inputs[:, start : start + steps]
     targets = items.targets[:, start : start + steps]
-    missing = steps - inputs.shape[1]
-    padding = ((0, 0), (0, missing))  # no rows, and columns only at the end
+    num_missing = steps - inputs.shape[1]
+    padding = ((0, 0), (0, num_missing))  # adds no rows, and columns only at the end
     return Items(np.pad(inputs, padding), np.pad(targets, padding))
 
 
@@ -247,8 +252,8 @@ def _assigned_chunks(
     assigned = np.zeros(num_rows, dtype=np.int64)  # how many targets each row has so far
     for index in np.random.default_rng(key).permutation(len(chunks)):
         (starts,) = chunks[index].read("starts")
-        # Not the index itself: to numpy, a key with a 0 at its end is the same as without it, and
-        # that is the key of the order of chunks.
+        # The index plus 1, because numpy ignores a 0 at the end of a key. With index 0, the key
+        # would be the same as for the order of the chunks.
         key_of_chunk = (*key, index + 1)
         order = np.random.default_rng(key_of_chunk).permutation(len(starts) - 1)
         num_targets = np.diff(starts) + 1  # of each sentence: its words and a boundary
@@ -285,9 +290,9 @@ def assign_sentences(lengths: np.ndarray, assigned: np.ndarray) -> Runs:
     total = assigned.sum() + ends[-1]
     # How many targets each row lacks, times the number of rows, so that it is an integer. It is
     # negative if the row has more than its share already.
-    lacking = total - num_rows * assigned
-    order = np.argsort(-lacking, kind="stable")  # the row that lacks most comes first
-    cuts = _cut_between_sentences(ends, scaled_sizes=lacking[order])
+    scaled_lacking = total - num_rows * assigned
+    order = np.argsort(-scaled_lacking, kind="stable")  # the row that lacks most comes first
+    cuts = _cut_between_sentences(ends, scaled_sizes=scaled_lacking[order])
     # The row that lacks most gets the sentences between the first two cuts, and so on.
     run_begins = np.empty(num_rows, dtype=np.int64)
     run_ends = np.empty(num_rows, dtype=np.int64)
@@ -299,18 +304,19 @@ def assign_sentences(lengths: np.ndarray, assigned: np.ndarray) -> Runs:
 
 def _cut_between_sentences(ends: np.ndarray, scaled_sizes: np.ndarray) -> np.ndarray:
     """
-    Cuts sentences into runs. `ends` are the numbers of targets in the first 0, 1, … sentences, and
-    `scaled_sizes` are the numbers of targets that the runs should have, each times the number of
-    runs.
+    Cuts a text into runs of sentences. `ends` are the numbers of targets in the first 0, 1, …
+    sentences. `scaled_sizes` are the numbers of targets that the runs should have, each times the
+    number of runs.
 
     Returns how many sentences come before each cut, shape (runs + 1,). The first cut is before all
     sentences, and the last one after all, so that none is left over.
     """
     num_runs = len(scaled_sizes)
-    # The ends of the runs if sentences could be cut. A run of a negative size is empty.
+    # The ends of the runs if sentences could be cut, in targets times the number of runs. A run of
+    # a negative size is empty, so its end is the end of the run before it.
     scaled_run_ends = np.maximum.accumulate(np.cumsum(scaled_sizes))
-    # A sentence comes before a cut if its middle does. Middles may be halves, so both sides of the
-    # comparison are doubled.
+    # A sentence comes before the end of a run if its middle does. The middle is half the sum of its
+    # begin and its end. It may not be an integer, so both sides of the comparison are doubled.
     doubled_scaled_middles = num_runs * (ends[:-1] + ends[1:])
     sentences_before = np.searchsorted(doubled_scaled_middles, 2 * scaled_run_ends, side="right")
     cuts = np.concatenate([[0], sentences_before])
@@ -349,7 +355,8 @@ def flatten_sentences(
         text_places = np.repeat(text_ends, lengths) - places
     else:
         text_places = np.repeat(text_begins, lengths) + places - 1
-    text_places[item_begins] = 0  # any place that exists: the boundary is written below
+    # The first item of each sentence is a boundary, and reads no word. Any place in the text does.
+    text_places[item_begins] = 0
     inputs = types[text_places].astype(np.int32)
     inputs[item_begins] = first_type
     # The target of an item is the input of the next one; after the last word, it is the boundary.
@@ -376,6 +383,6 @@ def append_to_rows(
     for row, (position, length, end) in enumerate(zip(positions, lengths, ends, strict=True)):
         first_column = max(position, 0)
         end_column = max(position + length, 0)
-        num_kept = end_column - first_column  # the others are left out, at the beginning
+        num_kept = end_column - first_column  # the last ones, if some columns are negative
         longer[row, first_column:end_column] = items[end - num_kept : end]
     return longer

@@ -13,7 +13,7 @@ from allennlp.common.file_utils import FileLock
 
 from elmo_plugin.bilm import BiLm, BiLmError, select_layers
 from elmo_plugin.bilm.io import Checkpoint, write_files
-from elmo_plugin.embed_files import OUTPUT_FORMATS, EmbedSettings, embed_file, embedder
+from elmo_plugin.embed_files import OUTPUT_FORMATS, EmbedSettings, embed_file, embedder, run
 from elmo_plugin.embed_files.chunks import Chunk
 from elmo_plugin.embed_files.embedder import Embedder
 from tests.embed_files.conftest import LINES, write_text
@@ -313,3 +313,12 @@ def test_wrong_files_are_named(
             BiLmError, match="safetensors does not support compression or sentence keys"
         ):
             embed_file(text, tmp_path / "out.safetensors", replace(settings, **change))
+
+
+def test_devices_of_several_kinds_are_refused(
+    settings: EmbedSettings, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which of them embeds a chunk, and so the last bits of its vectors, would be up to chance."""
+    monkeypatch.setattr(run, "get_device", torch.device)  # as if this machine had GPUs
+    with pytest.raises(BiLmError, match="expected one kind of device, got cpu and cuda"):
+        embed_file(text, tmp_path / "out.hdf5", settings, devices=["cuda:0", "cpu", "cuda:1"])

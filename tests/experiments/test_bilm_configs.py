@@ -97,4 +97,4 @@ def test_every_recipe_names_existing_sizes() -> None:
     for options in sizes.values():
         sizes_read = BiLmOptions.from_dict(options)
         assert sizes_read.char_cnn.n_filters >= sizes_read.lstm.projection_dim
-    assert [row.words for row in RECIPES] == sorted(row.words for row in RECIPES)
+    assert [row.max_words for row in RECIPES] == sorted(row.max_words for row in RECIPES)

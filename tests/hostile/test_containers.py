@@ -25,7 +25,7 @@ from elmo_plugin.common.formats.torch_files import load_plain
 from elmo_plugin.embed_files.chunks import Chunk, Record
 from elmo_plugin.embed_files.outputs import check_member_names
 from elmo_plugin.embedding.sqlite_store import FORMAT, NAME, SqliteStore
-from elmo_plugin.language_model.corpus import prepare
+from elmo_plugin.language_model.corpus import prepare_shard
 from tests.bilm.manylangs.model_folder import write_model
 from tests.forks import run_forked
 from tests.hostile.test_dry_run import MODEL, READER
@@ -248,9 +248,9 @@ def test_the_name_of_a_record_cannot_lead_out_of_an_npz_file(name: str) -> None:
 
 def test_a_changed_digit_of_a_prepared_text_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("a b c\nd e\n")
-    (chunk,) = prepare(str(tmp_path / "text.txt"), tmp_path)
+    (chunk,) = prepare_shard(str(tmp_path / "text.txt"), tmp_path)
     assert (chunk.tokens, chunk.sentences) == (5, 2)
     file = chunk.path.with_name("pieces.json")
     file.write_text(file.read_text().replace("[5, 2]", "[7, 2]"))
-    (again,) = prepare(str(tmp_path / "text.txt"), tmp_path)
+    (again,) = prepare_shard(str(tmp_path / "text.txt"), tmp_path)
     assert (again.tokens, again.sentences) == (5, 2)

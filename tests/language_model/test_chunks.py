@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.bilm.characters import word_to_character_ids
 from elmo_plugin.language_model.chunks import ChunkFile, IndexedCorpus
-from elmo_plugin.language_model.corpus import prepare
+from elmo_plugin.language_model.corpus import prepare_shard
 from tests.conftest import at_most
 
 SPACES = " \t\r\x0b\x0c\x1c\x1f\x85\xa0\u1680\u2003\u2028\u3000"
@@ -37,7 +37,7 @@ LINES = st.lists(
 def prepared(lines: list[str], folder: str | Path, chunk_tokens: int = 1000) -> list[ChunkFile]:
     path = Path(folder) / "text.txt"
     path.write_text("\n".join(lines), encoding="utf-8", newline="")
-    return prepare(str(path), Path(folder) / "corpora", chunk_tokens)
+    return prepare_shard(str(path), Path(folder) / "corpora", chunk_tokens)
 
 
 @at_most(60)

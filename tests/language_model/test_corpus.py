@@ -13,7 +13,12 @@ import zstandard
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.language_model import corpus as corpus_module
 from elmo_plugin.language_model.chunks import write_corpus_chunk
-from elmo_plugin.language_model.corpus import find_shards, prepare, prepare_corpus, read_sentences
+from elmo_plugin.language_model.corpus import (
+    find_shards,
+    prepare_corpus,
+    prepare_shard,
+    read_sentences,
+)
 
 TEXTS = ["a b a\nwhy ?\n", "c b\n", "a\nb\nc d e\n"]
 TEXT = "a b a\n\nwhy ?\nc b\nSchön\n"
@@ -119,25 +124,25 @@ def test_an_unreadable_shard_is_named(
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(BiLmError, match=f"{path}.*{message}"):
-        prepare(str(path), tmp_path / "corpora", chunk_tokens=1)
+        prepare_shard(str(path), tmp_path / "corpora", chunk_tokens=1)
     assert nothing_is_left_in(tmp_path / "corpora")
 
 
 def test_a_shard_is_prepared_once_and_identified_by_its_content(
     shard: Path, directory: Path
 ) -> None:
-    prepared = prepare(str(shard), directory)
+    prepared = prepare_shard(str(shard), directory)
     written = prepared[0].path.stat().st_mtime_ns
-    assert prepare(str(shard), directory) == prepared
+    assert prepare_shard(str(shard), directory) == prepared
     copy = shard.with_name("copy.txt")
     copy.write_bytes(shard.read_bytes())
     os.utime(shard, ns=(0, 0))
-    assert prepare(str(shard), directory) == prepare(str(copy), directory) == prepared
+    assert prepare_shard(str(shard), directory) == prepare_shard(str(copy), directory) == prepared
     assert prepared[0].path.stat().st_mtime_ns == written
     status = shard.stat()
     shard.write_text(TEXT.swapcase())
     os.utime(shard, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert prepare(str(shard), directory) != prepared
+    assert prepare_shard(str(shard), directory) != prepared
 
 
 @pytest.mark.slow
@@ -145,20 +150,20 @@ def test_processes_may_prepare_the_same_shard_at_the_same_time(
     shard: Path, directory: Path
 ) -> None:
     with multiprocessing.get_context("fork").Pool(4) as pool:
-        prepared = pool.starmap(prepare, [(str(shard), directory, 2)] * 8, chunksize=1)
+        prepared = pool.starmap(prepare_shard, [(str(shard), directory, 2)] * 8, chunksize=1)
     assert all(chunks == prepared[0] for chunks in prepared)
     assert [files.sentences for files in prepared[0]] == [1, 1, 1, 1]
     assert not list(directory.glob(".*"))
 
 
 def test_leftovers_of_a_killed_process_are_harmless(shard: Path, directory: Path) -> None:
-    folder = prepare(str(shard), directory)[0].path.parent
+    folder = prepare_shard(str(shard), directory)[0].path.parent
     leftover = directory / f".{folder.name}.abcd1234"
     leftover.mkdir()
     folder.rename(leftover / folder.name)
-    assert prepare(str(shard), directory)[0].path.parent == folder
+    assert prepare_shard(str(shard), directory)[0].path.parent == folder
     (folder / "pieces.json").write_text("[[")
-    assert prepare(str(shard), directory)[0].tokens == 8
+    assert prepare_shard(str(shard), directory)[0].tokens == 8
     assert not list(directory.glob(".*"))
 
 
@@ -189,5 +194,5 @@ def test_a_failed_preparation_is_named_and_leaves_nothing_behind(
     name, function, message = failure(shard)
     monkeypatch.setattr(corpus_module, name, function)
     with pytest.raises(BiLmError, match=message):
-        prepare(str(shard), directory)
+        prepare_shard(str(shard), directory)
     assert nothing_is_left_in(directory)

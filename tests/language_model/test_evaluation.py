@@ -15,9 +15,9 @@ from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.evaluation import (
     SentenceScores,
     block_groups,
+    corpus_sentences,
     count_evaluation_windows,
     evaluation_windows,
-    read_words,
     score_sentences,
 )
 from elmo_plugin.language_model.windows import StreamLayout
@@ -144,7 +144,7 @@ def test_scores_do_not_depend_on_batch_size_windows_or_chunks(
 
 def test_unknown_words_are_marked() -> None:
     text = in_memory(CHUNKS, known=3)
-    read = list(read_words(text))
+    read = list(corpus_sentences(text))
     assert [words for words, _ in read] == list(chain.from_iterable(CHUNKS))
     unknown = [word for words, is_unknown in read for word in np.array(words)[is_unknown]]
     assert sorted(unknown) == sorted(chain.from_iterable(chain.from_iterable(CHUNKS)))[::3]
