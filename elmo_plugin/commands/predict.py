@@ -153,7 +153,8 @@ def _check_suffix_of_answers(output: str) -> None:
     Raises `BiLmError` if the suffix promises a format of predictions other than JSON, such as .csv:
     the answers to --squad are always one object of JSON. All other names are accepted.
     """
-    if output.endswith(FORMATS) and not output.endswith(".json"):
+    suffix = Path(output).suffix.lower()
+    if suffix in FORMATS and suffix != ".json":
         raise BiLmError(f"expected .json, got {output}")
 
 
