@@ -124,7 +124,7 @@ def _download_from_hub(address: str) -> Path:
     """
     from huggingface_hub import snapshot_download
 
-    parts = address.split("/", maxsplit=2)
+    parts = address.rstrip("/").split("/", maxsplit=2)  # a slash at the end names no file
     model, _, revision = "/".join(parts[:2]).partition("@")
     wanted_files = parts[2:]  # one, or none if the whole model is wanted
     download = partial(
