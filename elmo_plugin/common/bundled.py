@@ -17,6 +17,7 @@ from elmo_plugin.common.task_cards import task_cards
 BUNDLED = Path(__file__).parents[1] / "models"
 """The folder of the biLMs, the word vectors and the trained models."""
 _ARCHIVE_NAME = "model.tar.gz"
+_PATH_CHARACTER = re.compile(r"[/\\.:]")  # paths and URLs have one, names and words do not
 
 
 class BundledModel(NamedTuple):
@@ -92,9 +93,12 @@ def trained_models() -> dict[str, BundledModel]:
 def model_name(archive: str | Path) -> str | Path:
     """
     Returns the name of the trained model if `archive` is a word for its task, such as "sentiment"
-    for `sst`, and everything else unchanged. A `Path`, or a file that exists, is never such a word.
+    for `sst`, and everything else unchanged. A path such as `./sst`, or a file that exists, is
+    never such a word.
     """
-    if not isinstance(archive, str) or archive in trained_models() or os.path.exists(archive):
+    if not isinstance(archive, str) or _PATH_CHARACTER.search(archive):
+        return archive
+    if archive in trained_models() or os.path.exists(archive):
         return archive
     return _names_by_word().get(_letters_and_digits(archive), archive)
 
@@ -130,9 +134,10 @@ def archive_path(archive: str | Path) -> Path:
     path = fetch(archive)
     if os.path.exists(path):
         return path
+    if _PATH_CHARACTER.search(str(archive)):
+        return path
     _refuse_other_names(str(archive))
-    is_path = not isinstance(archive, str) or re.search(r"[/\\.:]", archive) is not None
-    if is_path:
+    if not isinstance(archive, str):
         return path
     names = ", ".join(trained_models())
     advice = f"this package has the trained models {names}"
