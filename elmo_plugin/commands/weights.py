@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     if args.plot is not None:
         named_mixes = []
         for archive, mix in found:
-            training_folder = Path(archive.removesuffix("model.tar.gz"))
+            training_folder = Path(archive.removesuffix("model.tar.gz")).absolute()
             named_mixes.append((training_folder.name, mix))
         figure = draw_layer_weights(named_mixes)
         with atomic_write(args.plot) as temporary:
