@@ -295,7 +295,7 @@ def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
         refuse_folder(path)
         if is_special(path):
             continue  # it is written to, and never replaced
-        real = target_of(path).absolute()
+        real = Path(os.path.realpath(path))
         folder = _nearest_folder(real)
         if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
             raise BiLmError(f"cannot write {path}: {folder} is not a writable folder")
