@@ -142,7 +142,7 @@ def _check_text_or_file(text: str, archive: str | Path) -> None:
     if not _LOOKS_LIKE_FILE.fullmatch(text) or os.path.exists(text):
         return
     hint = ""
-    is_quoted_pattern = bool(glob(text))  # in quotes, the shell leaves a pattern as it is
+    is_quoted_pattern = bool(glob(text))  # the shell replaces other patterns
     if is_quoted_pattern:
         hint = f"; `cat {text} | elmo predict {archive} -` reads several"
     raise BiLmError(f"TEXT: file not found: {text}{hint}")

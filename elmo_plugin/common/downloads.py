@@ -106,8 +106,8 @@ def _download(url: str) -> Path:
     # Imported here, because importing the clients of all clouds takes seconds.
     from cached_path import cached_path, find_latest_cached
 
-    # An earlier download is looked for here, because `cached_path` would ask the server whether
-    # there is a newer version.
+    # An earlier download is used without `cached_path`, because that function would ask the server
+    # for a newer version.
     cached = find_latest_cached(url, download_directory())
     if cached is not None:
         return Path(cached)
