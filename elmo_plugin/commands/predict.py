@@ -107,11 +107,11 @@ def outputs(args: argparse.Namespace) -> list[OutputPath]:
 def check_arguments(args: argparse.Namespace) -> None:
     """Raises `BiLmError` if arguments do not go together, or a file does not exist."""
     _check_combination(args)
-    if args.output and not is_special(args.output):
-        if args.squad:
-            _check_suffix_of_answers(args.output)
-        else:
-            check_suffix(args.output)
+    is_file = args.output and not is_special(args.output)  # the name of a stream has no suffix
+    if is_file and args.squad:
+        _check_suffix_of_answers(args.output)
+    elif is_file:
+        check_suffix(args.output)
     for text in args.texts:
         _check_text_or_file(text, args.archive)
 
@@ -168,7 +168,10 @@ def _output_or_json(args: argparse.Namespace) -> str | None:
 
 
 def _is_resumable(args: argparse.Namespace) -> bool:
-    """Returns whether a stopped run can be resumed: if it reads a file and writes another one."""
+    """
+    Returns whether these arguments allow a stopped run to be resumed: it must read a file of texts,
+    no stream, and write predictions to another file.
+    """
     output = _output_or_json(args)
     if args.squad or output is None or is_special(output):
         return False
@@ -223,10 +226,11 @@ def _predict_texts(
     if args.texts == ["-"]:
         batch_size = 1  # if somebody types the lines, each gets its prediction at once
     output = _output_or_json(args)
+    # A process that resumes a run begins without the state of the one that was stopped.
+    can_be_resumed = _is_resumable(args) and not predictor.is_stateful
     if output is None:
         show_predictions(predictor.predict_each(inputs, batch_size), predictor.dump_line)
-    # A process that resumes the run would begin without the state of the one that was stopped.
-    elif _is_resumable(args) and not predictor.is_stateful:
+    elif can_be_resumed:
         _write_resumable(inputs, total, output, predictor, settings, args.workers)
     else:
         _write_stream(predictor.predict_each(inputs, batch_size), total, output, predictor)

@@ -45,7 +45,7 @@ def open_hdf5(path: str | AnyPath, name: str) -> Iterator[h5py.File]:
             yield file
     except BiLmError as error:
         raise BiLmError(f"{name}: {error}") from None
-    except PermissionError as error:
+    except PermissionError as error:  # h5py's other kinds of `OSError` may be due to damage
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
     except Exception as error:  # damage can make the library raise anything
         raise_if_sigterm_or_out_of_memory(error)
