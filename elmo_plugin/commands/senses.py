@@ -76,14 +76,14 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             raise BiLmError(f"{args.train}: no word with a sense in this file")
         for test, test_scores in scores.items():
             new_scores = score_senses(model, read_senses(test), first_sense_of)
+            if new_scores[0].total == 0:
+                raise BiLmError(f"{test}: no word with a sense in this file")
             if test_scores:
                 # The first score is of always taking the first sense. It needs no vectors, so
                 # `test_scores` has it from the first representations.
                 new_scores = new_scores[1:]
             test_scores += new_scores
     for test, test_scores in scores.items():
-        if test_scores[0].total == 0:
-            raise BiLmError(f"{test}: no word with a sense in this file")
         _show_scores(test, test_scores)
     return {test: _figures_by_method(test_scores) for test, test_scores in scores.items()}
 
