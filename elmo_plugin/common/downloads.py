@@ -144,8 +144,8 @@ def _download_from_hub(address: str) -> Path:
 
 def _ask_hub(model: str, revision: str) -> Exception | None:
     """
-    Asks the hub whether it has a model. Returns `None` if it has, and otherwise the error: perhaps
-    the hub does not answer. A download would wait much longer for an answer.
+    Asks the hub whether it has a model. Returns `None` if it has, and otherwise the error. A hub
+    that does not answer is such an error after `HUB_TIMEOUT`; a download would wait much longer.
     """
     from huggingface_hub import HfApi
 
