@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from elmo_plugin.tasks.squad import SquadPredictor
 
 NEEDS = "allennlp"
-# A word that is meant as the name of a file, and not as a text.
-_FILE = re.compile(
+# A TEXT that is meant as the name of a file, whether or not there is such a file.
+_LOOKS_LIKE_FILE = re.compile(
     r"\S+\.(txt|md|tsv|csv|jsonl?|ndjson|conllu?|html?|pdf|docx?)(\.gz|\.zst)?|\.*/\S+", re.I
 )
 
@@ -107,11 +107,11 @@ def outputs(args: argparse.Namespace) -> list[OutputPath]:
 def check_arguments(args: argparse.Namespace) -> None:
     """Raises `BiLmError` if arguments do not go together, or a file does not exist."""
     _check_combination(args)
-    if args.output and not is_special(args.output):
-        if args.squad:
-            _check_suffix_of_answers(args.output)
-        else:
-            check_suffix(args.output)
+    is_file = args.output and not is_special(args.output)  # the name of a stream has no suffix
+    if is_file and args.squad:
+        _check_suffix_of_answers(args.output)
+    elif is_file:
+        check_suffix(args.output)
     for text in args.texts:
         _check_text_or_file(text, args.archive)
 
@@ -126,7 +126,8 @@ def _check_combination(args: argparse.Namespace) -> None:
         raise BiLmError("expected --output or --json, got both")
     if args.squad and args.predicates:
         raise BiLmError("--predicates is for TEXT, not for --squad")
-    # Several processes share the parts from which a run can be resumed.
+    # Each process writes parts of the predictions to the folder of an unfinished run. Only a run
+    # that can be resumed has such a folder.
     if args.workers > 1 and not _is_resumable(args):
         raise BiLmError("--workers: expected a file of texts, no pipe, and -o FILE")
 
@@ -138,32 +139,40 @@ def _check_text_or_file(text: str, archive: str | Path) -> None:
     """
     if os.path.isdir(text):
         raise BiLmError(f"TEXT: {text} is a directory; name a file of texts")
-    if not _FILE.fullmatch(text) or os.path.exists(text):
+    if not _LOOKS_LIKE_FILE.fullmatch(text) or os.path.exists(text):
         return
     hint = ""
-    if glob(text):  # a pattern in quotes, so that the shell has not replaced it
+    is_quoted_pattern = bool(glob(text))  # the shell replaces other patterns
+    if is_quoted_pattern:
         hint = f"; `cat {text} | elmo predict {archive} -` reads several"
     raise BiLmError(f"TEXT: file not found: {text}{hint}")
 
 
 def _check_suffix_of_answers(output: str) -> None:
     """
-    Raises `BiLmError` if the answers to --squad are to be written as .csv, .html or another form of
-    predictions, because they are one object of JSON. Other suffixes are free.
+    Raises `BiLmError` if the suffix promises a format of predictions other than JSON, such as .csv:
+    the answers to --squad are always one object of JSON. All other names are accepted.
     """
-    if output.endswith(FORMATS) and not output.endswith(".json"):
+    suffix = Path(output).suffix.lower()
+    if suffix in FORMATS and suffix != ".json":
         raise BiLmError(f"expected .json, got {output}")
 
 
-def _output(args: argparse.Namespace) -> str | None:
+def _output_or_json(args: argparse.Namespace) -> str | None:
     """Returns the file of --output or of --json, or `None` without these options."""
-    output: str | None = args.output or args.json
-    return output
+    if args.output:
+        return str(args.output)
+    if args.json:
+        return str(args.json)
+    return None
 
 
 def _is_resumable(args: argparse.Namespace) -> bool:
-    """Returns whether a stopped run can be resumed: if it reads a file and writes another one."""
-    output = _output(args)
+    """
+    Returns whether these arguments allow a stopped run to be resumed: it must read a file of texts,
+    no stream, and write predictions to another file.
+    """
+    output = _output_or_json(args)
     if args.squad or output is None or is_special(output):
         return False
     if any(text == "-" or is_special(text) for text in args.texts):
@@ -173,8 +182,8 @@ def _is_resumable(args: argparse.Namespace) -> bool:
 
 def resume_path(args: argparse.Namespace) -> Path | None:
     """Returns the folder that a stopped run leaves; `None` if it writes no file."""
-    output = _output(args)
-    if not output:
+    output = _output_or_json(args)
+    if output is None:
         return None
     return unfinished_path(output)
 
@@ -215,11 +224,13 @@ def _predict_texts(
     inputs = inputs_of(args.texts, predictor.task)
     batch_size = args.batch_size
     if args.texts == ["-"]:
-        batch_size = 1  # somebody may type: each line gets its answer at once
-    output = _output(args)
+        batch_size = 1  # if somebody types the lines, each gets its prediction at once
+    output = _output_or_json(args)
+    # A process that resumes a run begins without the state of the one that was stopped.
+    can_be_resumed = _is_resumable(args) and not predictor.is_stateful
     if output is None:
         show_predictions(predictor.predict_each(inputs, batch_size), predictor.dump_line)
-    elif _is_resumable(args) and not predictor.is_stateful:
+    elif can_be_resumed:
         _write_resumable(inputs, total, output, predictor, settings, args.workers)
     else:
         _write_stream(predictor.predict_each(inputs, batch_size), total, output, predictor)
@@ -250,11 +261,13 @@ def _write_stream(
     """Writes predictions as they come, to a file or to standard output."""
     from elmo_plugin.predictions.files import write_predictions
 
+    # Standard output may be the terminal, on which a bar would come between the predictions.
+    is_silent = is_special(output)
     with progress_bar(
-        iterable=predictions, total=total, unit="text", disable=is_special(output)
-    ) as bar:
-        number = write_predictions(bar, output, predictor.allennlp)
-    if not is_special(output):
+        iterable=predictions, total=total, unit="text", disable=is_silent
+    ) as predictions_with_bar:
+        number = write_predictions(predictions_with_bar, output, predictor.allennlp)
+    if not is_silent:
         show(f"{output}: {_count(number, 'prediction')}", file=sys.stderr)
 
 
@@ -281,7 +294,7 @@ def _answer_file(args: argparse.Namespace, predictor: "Predictor") -> None:
             for prediction in predictor.predict_batch_instance(batch):
                 answers[prediction["id"]] = prediction["answer"]
             bar.update(len(batch))
-    output = _output(args) or STANDARD_OUTPUT
+    output = _output_or_json(args) or STANDARD_OUTPUT
     write_json(output, answers)
     show(f"{output}: {_count(len(answers), 'answer')}", file=sys.stderr)
 
@@ -289,7 +302,8 @@ def _answer_file(args: argparse.Namespace, predictor: "Predictor") -> None:
 def _read_questions(path: str, predictor: "SquadPredictor") -> "list[Instance]":
     """
     Returns an instance for each question of a file, without its gold answers. Prints which
-    questions it skips, and why. Raises `ConfigurationError` if none are left.
+    questions it skips, and why. Raises `ConfigurationError` if none are left, with the first
+    reason.
     """
     from allennlp.common.checks import ConfigurationError
 
@@ -298,7 +312,7 @@ def _read_questions(path: str, predictor: "SquadPredictor") -> "list[Instance]":
     reader: Any = predictor._dataset_reader
     report = Report(path)
     instances = []
-    reasons = []
+    skipped = []  # messages that name a question and say why it is skipped
     for example in read_questions_to_answer(path, report):
         try:
             passage = reader.tokenize(example.passage)
@@ -306,12 +320,13 @@ def _read_questions(path: str, predictor: "SquadPredictor") -> "list[Instance]":
             predictor.check_length(instance)
             instances.append(instance)
         except ConfigurationError as error:
-            reasons.append(f"skipped: {path}, {example.place}: {error}")
-    reasons += report.lines(examples="questions")
+            skipped.append(f"skipped: {path}, {example.place}: {error}")
+    # The importer itself leaves out some questions, such as those without a text.
+    messages = skipped + list(report.lines(examples="questions"))
     if not instances:
-        if reasons:
-            raise ConfigurationError(reasons[0])
+        if messages:
+            raise ConfigurationError(messages[0])
         raise ConfigurationError(f"{path}: no questions in this file")
-    for reason in reasons:
-        show(reason, file=sys.stderr)
+    for message in messages:
+        show(message, file=sys.stderr)
     return instances

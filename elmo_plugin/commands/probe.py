@@ -90,11 +90,14 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _show_accuracies(guesses: Mapping[str, float], scores: Sequence["ProbeScore"]) -> None:
-    """Prints the accuracies of the guesses, and a row for each layer, in percent."""
+    """
+    Prints the accuracies of guesses without vectors, and a row for each layer, all in percent. The
+    selectivity is the accuracy less the accuracy on the control task.
+    """
     width = max(len(score.name) for score in scores) + 2
-    for name, guessed in guesses.items():
-        show(f"{name:{width}}{100 * guessed:6.2f}")
-    show(f"{'':{width}}accuracy         control  selectivity")
+    for name, accuracy_of_guesses in guesses.items():
+        show(f"{name:{width}}{100 * accuracy_of_guesses:6.2f}")
+    show(f"{'':{width}}{'accuracy':16} {'control':>7}  {'selectivity':>11}")
     for score in scores:
         mean = 100 * statistics.mean(score.accuracies)
         control = 100 * statistics.mean(score.control)

@@ -50,6 +50,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     names = FILES[args.task]
     if len(args.files) != len(names):
         raise BiLmError(f"{args.task}: expected {' '.join(names)}, got {len(args.files)} files")
+    # Imported after the check, because importing torch takes seconds.
     from elmo_plugin.tasks import figures_table
     from elmo_plugin.tasks.ner import score_tagged
 
@@ -60,8 +61,11 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "ner": score_tagged,
     }
     figures = scorers[args.task](*args.files)
-    # The scorer of entities returns the lines that conlleval.pl prints.
-    for line in figures.get("raw") or figures_table(figures):
+    if args.task == "ner":
+        lines = figures["raw"]  # as conlleval.pl prints them
+    else:
+        lines = figures_table(figures)
+    for line in lines:
         show(line)
     return figures
 

@@ -62,11 +62,12 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         wordnet_first_senses,
     )
 
-    first_sense: Callable[[LemmaKey], str | None]
+    first_sense_of: Callable[[LemmaKey], str | None]
     if args.first_senses:
-        first_sense = read_first_senses(args.first_senses).get
+        first_senses = read_first_senses(args.first_senses)
+        first_sense_of = first_senses.get
     else:
-        first_sense = wordnet_first_senses()
+        first_sense_of = wordnet_first_senses()
     scores: dict[str, list[SenseScore]] = {test: [] for test in args.tests}
     for representations in load_representations(representation_settings(args)):
         model = NearestSense(representations)
@@ -74,21 +75,22 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         if num_words == 0:
             raise BiLmError(f"{args.train}: no word with a sense in this file")
         for test, test_scores in scores.items():
-            first, *by_layer = score_senses(model, read_senses(test), first_sense)
-            # Taking the first sense needs no vectors, so its score is the same each time.
-            if not test_scores:
-                test_scores.append(first)
-            test_scores += by_layer
+            new_scores = score_senses(model, read_senses(test), first_sense_of)
+            if new_scores[0].total == 0:
+                raise BiLmError(f"{test}: no word with a sense in this file")
+            if test_scores:
+                # The first score is of always taking the first sense. It needs no vectors, so
+                # `test_scores` has it from the first representations.
+                new_scores = new_scores[1:]
+            test_scores += new_scores
     for test, test_scores in scores.items():
         _show_scores(test, test_scores)
     return {test: _figures_by_method(test_scores) for test, test_scores in scores.items()}
 
 
 def _show_scores(test: str, scores: Sequence["SenseScore"]) -> None:
-    """Prints the F1 of each method. Raises `BiLmError` for a file without senses."""
+    """Prints the F1 of each method on a corpus."""
     num_words = scores[0].total  # the same for all methods
-    if num_words == 0:
-        raise BiLmError(f"{test}: no word with a sense in this file")
     show(f"{test}: {num_words:,} words")
     width = max(len(score.name) for score in scores)
     for score in scores:

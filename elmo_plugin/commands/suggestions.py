@@ -14,19 +14,20 @@ _SHORTEST_ABBREVIATION = len("--pre")
 
 def advice_for_command(name: str, commands: Iterable[str]) -> str:
     """Returns a sentence on what to type instead of an unknown command, or an empty string."""
-    if " " in name:  # somebody typed a text
-        return _sentence("elmo predict ner TEXT")
+    is_text = " " in name  # as in `elmo 'Ada moved to Lisbon.'`
+    if is_text:
+        return _as_sentence("elmo predict ner TEXT")
 
     def exists(target: str) -> bool:
-        return True  # every command is always there
+        return True  # the table names only commands of this package
 
-    return _sentence(meant_name(name, commands, "commands", exists))
+    return _as_sentence(meant_name(name, commands, "commands", exists))
 
 
 def advice_for_option(name: str, options: Collection[str], arguments: Collection[str]) -> str:
     """
-    Returns a sentence on what to type instead of an unknown option, or an empty string. `options`
-    and `arguments` are those that the command has.
+    Returns a sentence on what to type instead of an unknown option of a command, or an empty
+    string. `options` and `arguments` are the names that the command knows.
     """
 
     def exists(target: str) -> bool:
@@ -37,20 +38,30 @@ def advice_for_option(name: str, options: Collection[str], arguments: Collection
         abbreviated = [option for option in options if option.startswith(name)]
         if len(abbreviated) == 1:
             meant = abbreviated[0]
-    return _sentence(meant)
+    return _as_sentence(meant)
 
 
 def fits(target: str, options: Collection[str], arguments: Collection[str]) -> bool:
     """
     Returns whether advice from the table "options" fits a command with these options and arguments.
     """
-    if target.endswith("."):  # a sentence, for every command
-        return True
-    if target.isupper():  # an argument, such as TEXT
+    if _is_sentence(target):
+        return True  # it says something about all commands
+    if _is_argument(target):
         return target in arguments
-    # What to type, such as `--layer N`: the command must have all options in it.
+    # The target is something to type, such as `--layer N`. The command must have all its options.
     named = re.findall(r"(?<!\S)--?[a-z][a-z-]*", target)
     return all(option in options for option in named)
+
+
+def _is_sentence(target: str) -> bool:
+    """Returns whether a target in a table is a whole sentence for the user."""
+    return target.endswith(".")
+
+
+def _is_argument(target: str) -> bool:
+    """Returns whether a target in a table is the name of an argument, such as TEXT."""
+    return target.isupper()
 
 
 def advice_for_too_many_arguments(command: str) -> str:
@@ -77,10 +88,13 @@ def task_name(text: str, tasks: Collection[str]) -> str:
     raise argparse.ArgumentTypeError(message)
 
 
-def _sentence(meant: str) -> str:
-    """Makes a sentence of a target in a table: a sentence already, an argument, or a command."""
-    if not meant or meant.endswith("."):
+def _as_sentence(meant: str) -> str:
+    """
+    Returns the advice to type `meant`, a target in a table. A target that is a sentence, or empty,
+    is returned unchanged.
+    """
+    if not meant or _is_sentence(meant):
         return meant
-    if meant.isupper():
+    if _is_argument(meant):
         return f"Give {meant} without an option."
     return f"Did you mean {meant}?"

@@ -69,7 +69,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def outputs(args: argparse.Namespace) -> list[Path | str]:
-    """Returns the files to write. The folder of the trainings is not one: it may exist."""
+    """
+    Returns the files to write. The folder of the trainings is left out, because outputs must not be
+    folders, and a sweep that continues finds it there.
+    """
     files: list[Path | str] = [Path(args.serialization_dir) / "table.md"]
     if args.json is not None:
         files.append(args.json)
@@ -93,22 +96,22 @@ def run(args: argparse.Namespace) -> None:
     metric = scores.find_metric(planned, args.metric)
     _check_before_training(planned, metric)
     outcomes = _train(planned, args)
-    found, failures = scores.judge(planned, outcomes, metric)
-    table = scores.table(found, str(metric))
+    scores_of_configs, failures = scores.judge(planned, outcomes, metric)
+    table = scores.table(scores_of_configs, metric=str(metric))
     show()
     show_lines(table)
     with atomic_write(folder / "table.md") as temporary:
         temporary.write_text(table, encoding="utf-8")
     if args.json is not None:
-        write_json(args.json, scores.results(planned, found, _command_line()))
+        write_json(args.json, scores.results(planned, scores_of_configs, _command_line()))
     if failures:
         raise SystemExit("\n".join(failures))
 
 
 def _check_before_training(planned: "Sequence[Training]", metric: "Metric") -> None:
     """
-    Raises `ConfigurationError` for a mistake in a configuration, and for a folder that has the
-    training of another configuration, an unfinished one, or one without the metric.
+    Raises `ConfigurationError` for a mistake in a configuration, and for a folder of an earlier
+    training that cannot be used: it is unfinished, had another configuration, or lacks the metric.
     """
     from elmo_plugin.config_check import mistakes, raise_for_mistakes
     from elmo_plugin.sweeps.trainings import read_metrics
@@ -119,8 +122,9 @@ def _check_before_training(planned: "Sequence[Training]", metric: "Metric") -> N
         raise_for_mistakes(mistakes(config), where=f"{name}: ")
     for training in planned:
         if training.folder.exists():
+            # Called for their exceptions: the scores themselves are read after the trainings.
             metrics = read_metrics(training.config, training.folder)
-            metric.score(metrics, f"{training.folder}: ")  # raises if the metric is not there
+            metric.score(metrics, place=f"{training.folder}: ")
 
 
 def _train(planned: "Sequence[Training]", args: argparse.Namespace) -> "Iterable[Outcome]":

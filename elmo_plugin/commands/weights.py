@@ -52,12 +52,14 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         raise BiLmError("no archive has a model with ELMo")
     show_table(_table(found))
     if args.plot is not None:
-        # In the figure, a model is called by the folder of its training.
-        named = [(Path(name.removesuffix("model.tar.gz")).name, mix) for name, mix in found]
-        figure = draw_layer_weights(named)
+        named_mixes = []
+        for archive, mix in found:
+            training_folder = Path(archive.removesuffix("model.tar.gz")).absolute()
+            named_mixes.append((training_folder.name, mix))
+        figure = draw_layer_weights(named_mixes)
         with atomic_write(args.plot) as temporary:
             figure.savefig(temporary, dpi=200)
-    return [{"archive": name, **mix._asdict()} for name, mix in found]
+    return [{"archive": archive, **mix._asdict()} for archive, mix in found]
 
 
 def _table(found: Sequence[tuple[str, "LayerWeights"]]) -> list[list[str]]:

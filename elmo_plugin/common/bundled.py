@@ -16,18 +16,21 @@ from elmo_plugin.common.task_cards import task_cards
 
 BUNDLED = Path(__file__).parents[1] / "models"
 """The folder of the biLMs, the word vectors and the trained models."""
+_ARCHIVE_NAME = "model.tar.gz"
+_PATH_CHARACTER = re.compile(r"[/\\.:]")  # paths and URLs have one, names and words do not
 
 
 class BundledModel(NamedTuple):
     """
     A biLM, a table of word vectors, or the archive of a trained model.
 
-    path: in `BUNDLED`
-    about: what it does or is
-    score: on the data in its README.md; empty for a biLM and for word vectors
-    licence: the model's, and its training data's
-    predicates: for semantic roles, the name of the model that finds the predicates; else empty
-    trained_on: its training data in a few words
+    path: the archive, or else the folder of the model, relative to `BUNDLED`
+    about: what a trained model finds, or the kind and size of the vectors
+    score: the score on the data that its README.md names; empty for a biLM and for word vectors
+    licence: the licence of the model, and of its training data
+    predicates: the name of the model that finds the predicates for this one, if this one labels
+        semantic roles; empty for others
+    trained_on: the training data in a few words
     """
 
     name: str
@@ -52,8 +55,13 @@ class BundledModel(NamedTuple):
         return BUNDLED / self.path
 
     @property
+    def is_trained(self) -> bool:
+        """Whether it is the trained model of a task: only these are archives."""
+        return self.file.name == _ARCHIVE_NAME
+
+    @property
     def size(self) -> int:
-        """The bytes of all files in the model's folder: the model and its README.md."""
+        """The number of bytes of all files in the model's folder, with its README.md."""
         if self.file.is_file():
             folder = self.file.parent
         else:
@@ -71,43 +79,45 @@ def bundled_models() -> dict[str, BundledModel]:
         file = BUNDLED / "tasks" / name / "model.json"
         if file.exists():  # some tasks have no bundled model
             facts = json.loads(file.read_text(encoding="utf-8"))
-            archive = f"tasks/{name}/model.tar.gz"
-            models[name] = BundledModel(name, archive, predicates=card.tagger, **facts)
+            archive = f"tasks/{name}/{_ARCHIVE_NAME}"
+            models[name] = BundledModel(name=name, path=archive, predicates=card.tagger, **facts)
     return models
 
 
 @cache
 def trained_models() -> dict[str, BundledModel]:
-    """Returns the trained models of tasks by their names."""
-    return {
-        name: model
-        for name, model in bundled_models().items()
-        if model.path.endswith("model.tar.gz")
-    }
+    """Returns the trained models of tasks by their names, without biLMs and word vectors."""
+    return {name: model for name, model in bundled_models().items() if model.is_trained}
 
 
 def model_name(archive: str | Path) -> str | Path:
     """
     Returns the name of the trained model if `archive` is a word for its task, such as "sentiment"
-    for `sst`, and everything else unchanged. A `Path`, or a file that exists, is never such a word.
+    for `sst`, and everything else unchanged. A path such as `./sst`, or a file that exists, is
+    never such a word.
     """
-    if not isinstance(archive, str) or archive in trained_models() or os.path.exists(archive):
+    if not isinstance(archive, str) or _PATH_CHARACTER.search(archive):
         return archive
-    return _names_by_word().get(_plain(archive), archive)
+    if archive in trained_models() or os.path.exists(archive):
+        return archive
+    return _names_by_word().get(_letters_and_digits(archive), archive)
 
 
 @cache
 def _names_by_word() -> dict[str, str]:
-    """Returns the names of the trained models by the words for them, as `_plain` writes words."""
+    """
+    Returns the names of the trained models by the words that somebody may type for them. The words
+    are keys as `_letters_and_digits` returns them.
+    """
     names = {}
     for name in trained_models():
-        names[_plain(name)] = name
-        for word in task_cards()[name].words:  # written plainly on the cards
+        names[_letters_and_digits(name)] = name
+        for word in task_cards()[name].words:  # cards have nothing but small letters and digits
             names[word] = name
     return names
 
 
-def _plain(text: str) -> str:
+def _letters_and_digits(text: str) -> str:
     """Returns only the letters and digits of a text, in lower case."""
     return re.sub(r"[\W_]", "", text.casefold())
 
@@ -115,7 +125,8 @@ def _plain(text: str) -> str:
 def archive_path(archive: str | Path) -> Path:
     """
     Returns the path of a trained model, given its path, its URL, its name or a word for its task.
-    Raises `BiLmError` for a word that means no trained model.
+    Raises `BiLmError` for a missing file, unless the text is surely a path: whoever opens a path
+    says that it is missing.
     """
     archive = model_name(archive)
     if isinstance(archive, str) and archive in trained_models():
@@ -123,10 +134,11 @@ def archive_path(archive: str | Path) -> Path:
     path = fetch(archive)
     if os.path.exists(path):
         return path
-    _refuse_name_of_no_trained_model(str(archive))
-    looks_like_path = not isinstance(archive, str) or re.search(r"[/\\.:]", archive) is not None
-    if looks_like_path:
-        return path  # whoever opens it says that it is missing
+    if _PATH_CHARACTER.search(str(archive)):
+        return path
+    _refuse_other_names(str(archive))
+    if not isinstance(archive, str):
+        return path
     names = ", ".join(trained_models())
     advice = f"this package has the trained models {names}"
     nearest = _nearest_model(str(archive))
@@ -138,24 +150,25 @@ def archive_path(archive: str | Path) -> Path:
 def _nearest_model(archive: str) -> str:
     """
     Returns the name of the trained model that was probably meant, or an empty string. The names of
-    models are compared first, and then the words for their tasks: more strictly, because with so
-    many words almost any text is a little like one of them.
+    models are compared first, and then the words for their tasks. A word must be more alike than a
+    name, because there are so many words that almost any text is a little like one of them.
     """
     nearest = nearest_name(archive.lower(), trained_models())
     if nearest:
         return nearest
-    word = nearest_name(_plain(archive), _names_by_word(), cutoff=0.8)
+    word = nearest_name(_letters_and_digits(archive), _names_by_word(), cutoff=0.8)
     return _names_by_word().get(word, "")
 
 
-def _refuse_name_of_no_trained_model(archive: str) -> None:
+def _refuse_other_names(archive: str) -> None:
     """
     Raises `BiLmError` if `archive` is a word for a task without a bundled model, or the name of a
-    biLM or of word vectors. A word for a task with a model has become its name before.
+    biLM or of word vectors. Words for tasks with a bundled model do not come here: `model_name` has
+    replaced them.
     """
     for card in task_cards().values():
         can_be_trained = card.project is not None
-        if can_be_trained and _plain(archive) in card.words:
+        if can_be_trained and _letters_and_digits(archive) in card.words:
             raise BiLmError(
                 f"archive {archive}: this package has no such model; `elmo new {card.name} FOLDER "
                 "--data PATH` writes a project that trains one"
@@ -177,6 +190,6 @@ def tagger_of(archive: str | Path) -> str:
     semantic roles, and an empty string for all other archives.
     """
     name = model_name(archive)
-    if name not in trained_models():
+    if not isinstance(name, str) or name not in trained_models():
         return ""
-    return trained_models()[str(name)].predicates
+    return trained_models()[name].predicates

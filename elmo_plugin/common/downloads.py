@@ -13,7 +13,7 @@ from elmo_plugin.common.progress import is_quiet
 from elmo_plugin.common.streams import show
 
 HUB_TIMEOUT = 3  # seconds until the Hugging Face Hub must have answered
-_READ = 2**20  # bytes at a time
+_READ_SIZE = 2**20  # bytes at a time
 _SCHEMES = ("http", "https", "hf", "s3", "gs")
 
 
@@ -33,7 +33,7 @@ def fetch(path_or_url: str | Path) -> Path:
     Returns a path with `~` expanded, and for a URL the path of the downloaded file. URLs are
     `https://…`, `s3://…`, `gs://…`, and for the Hugging Face Hub `hf://USER/MODEL/FILE`, or
     `hf://USER/MODEL` for the folder of a model. Raises `BiLmError` if the URL cannot be downloaded,
-    or if its file in the cache has changed since.
+    or if its file in the cache has changed since its first use.
     """
     if "\0" in str(path_or_url):  # no file can have such a name
         raise BiLmError(f"the path {str(path_or_url)!r} has the character NUL")
@@ -60,28 +60,43 @@ def _cannot_download(url: str, reason: str) -> BiLmError:
 def _check_unchanged_since_first_use(path: Path) -> None:
     """
     Compares a downloaded file with the digest that was stored when it was used first. Raises
-    `BiLmError` if it has changed since. The cache may be read-only; then nothing is stored.
+    `BiLmError` if it has changed since. At the first use, stores the digest.
     """
     if not path.is_file():
         return  # a folder of the hub
-    digest = blake2b(digest_size=16)
-    with open(path, "rb") as file:
-        while part := file.read(_READ):
-            digest.update(part)
-    # Not beside the file, because `cached_path` would take it for a newer download. Named by the
-    # whole path, because files of several models on the hub have one name.
-    name = blake2b(os.fsencode(path.absolute()), digest_size=16).hexdigest()
-    stored = download_directory() / "digests" / f"{name}.blake2b"
+    digest = _digest_of_file(path)
+    stored = _path_of_digest(path)
+    expected: str | None
     try:
         expected = stored.read_text(encoding="ascii")
     except FileNotFoundError:
+        # In a cache that this user may only read, nothing can be stored.
         with suppress(OSError), atomic_write(stored) as temporary:
-            temporary.write_text(digest.hexdigest(), encoding="ascii")
+            temporary.write_text(digest, encoding="ascii")
         return
-    except (OSError, ValueError):  # `stored` is damaged, and no digest can be equal to this word
-        expected = "damaged"
-    if expected != digest.hexdigest():
+    except (OSError, ValueError):
+        expected = None  # the stored digest is damaged
+    if digest != expected:
         raise BiLmError(f"{path} has changed since its download: remove it and {stored}")
+
+
+def _digest_of_file(path: Path) -> str:
+    """Returns a digest of the content of a file, as hexadecimal digits."""
+    digest = blake2b(digest_size=16)
+    with open(path, "rb") as file:
+        while part := file.read(_READ_SIZE):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _path_of_digest(path: Path) -> Path:
+    """Returns where the digest of a downloaded file is stored."""
+    # The name stands for the whole path, because files of different models on the hub may have the
+    # same name.
+    name = blake2b(os.fsencode(path.absolute()), digest_size=16).hexdigest()
+    # Digests have their own folder: beside a download, `cached_path` would take the file of its
+    # digest for a newer download.
+    return download_directory() / "digests" / f"{name}.blake2b"
 
 
 def _download(url: str) -> Path:
@@ -91,7 +106,8 @@ def _download(url: str) -> Path:
     # Imported here, because importing the clients of all clouds takes seconds.
     from cached_path import cached_path, find_latest_cached
 
-    # Looked for first, because `cached_path` would ask the server for a newer version.
+    # An earlier download is used without `cached_path`, because that function would ask the server
+    # for a newer version.
     cached = find_latest_cached(url, download_directory())
     if cached is not None:
         return Path(cached)
@@ -106,23 +122,36 @@ def _download_from_hub(address: str) -> Path:
     the address USER/MODEL/FILE. Returns the path of the folder or the file. If the hub does not
     answer, an earlier download is used.
     """
-    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub import snapshot_download
 
-    user, name, *file = address.split("/", maxsplit=2)  # `file` has at most one entry
-    model, _, revision = f"{user}/{name}".partition("@")
+    parts = address.rstrip("/").split("/", maxsplit=2)  # a slash at the end names no file
+    model, _, revision = "/".join(parts[:2]).partition("@")
+    wanted_files = parts[2:]  # one, or none if the whole model is wanted
     download = partial(
         snapshot_download, model, revision=revision or None, cache_dir=download_directory()
     )
+    error_of_hub = _ask_hub(model, revision)
+    if error_of_hub is None:
+        folder = download(allow_patterns=wanted_files or None)  # `None` downloads all files
+    else:
+        try:
+            folder = download(local_files_only=True)
+        except Exception as error:  # nothing was downloaded earlier
+            raise_if_sigterm_or_out_of_memory(error)
+            raise error_of_hub from None
+    return Path(folder, *wanted_files)
+
+
+def _ask_hub(model: str, revision: str) -> Exception | None:
+    """
+    Asks the hub whether it has a model. Returns `None` if it has, and otherwise the error. A hub
+    that does not answer is such an error after `HUB_TIMEOUT`; a download would wait much longer.
+    """
+    from huggingface_hub import HfApi
+
     try:
-        # A question to the hub comes first: the download itself would wait longer if it is down.
         HfApi().model_info(model, revision=revision or None, timeout=HUB_TIMEOUT)
     except Exception as error:
         raise_if_sigterm_or_out_of_memory(error)
-        try:
-            folder = download(local_files_only=True)
-        except Exception as error_of_search:  # nothing was downloaded earlier
-            raise_if_sigterm_or_out_of_memory(error_of_search)
-            raise error from None
-    else:
-        folder = download(allow_patterns=file or None)  # `None` downloads all files
-    return Path(folder, *file)
+        return error
+    return None

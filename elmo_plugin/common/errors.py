@@ -92,7 +92,8 @@ def as_configuration_error(option: str = "") -> Iterator[None]:
     Turns a `BiLmError` of the block into AllenNLP's `ConfigurationError`. The message begins with
     `option`, if given.
     """
-    from allennlp.common.checks import ConfigurationError  # here, as the biLM needs no AllenNLP
+    # Imported here, because this module also serves the biLM, which works without AllenNLP.
+    from allennlp.common.checks import ConfigurationError
 
     try:
         yield
@@ -133,8 +134,8 @@ def raise_if_sigterm(error: Exception) -> None:
 def raise_if_sigterm_or_out_of_memory(error: Exception) -> None:
     """
     Raises the error again if it stands for the signal SIGTERM or a lack of memory, else does
-    nothing. Called where all other errors become one about a file, because these two say nothing
-    about the file.
+    nothing. It is called by code that turns any other exception into an error that blames a file.
+    The file is not to blame for a signal or for a lack of memory.
     """
     raise_if_sigterm(error)
     if is_lack_of_memory(error):

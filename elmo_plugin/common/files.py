@@ -35,8 +35,8 @@ _REASONS = {
     errno.EFBIG: "it would be larger than files may be here (see ulimit -f)",
 }
 NO_ROOM = tuple(_REASONS)
-# Errors that only writing raises. They do not say which file was written.
-_OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
+# Numbers of errors that only writing raises. Such an error does not say which file was written.
+_ERRORS_OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
 PARTS = "parts"
 """A folder for the parts of an output, beside the temporary file that `atomic_write` yields."""
 # The time in which a process locks a temporary folder that it has made.
@@ -87,7 +87,7 @@ def _file_not_written(error: OSError, paths: Sequence[Path]) -> Path | None:
     for path in paths:
         if f".{path.name}." in str(error.filename):  # the name of a temporary folder begins so
             return path
-    if error.errno in _OF_WRITING:
+    if error.errno in _ERRORS_OF_WRITING:
         return paths[0]  # any of them: the error does not say which
     return None
 
@@ -98,8 +98,8 @@ def _move(temporary: Path, path: Path) -> None:
         with open(temporary, "rb") as content, open_special(path) as target:
             shutil.copyfileobj(content, target)
         return
-    temporary.replace(target_of(path))
-    _flush_to_disk(target_of(path).parent)
+    temporary.replace(resolve_link(path))
+    _flush_to_disk(resolve_link(path).parent)
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def _temporary_path(path: Path) -> Iterator[Path]:
     if is_special(path):
         parent = None  # the system's folder for temporary files
     else:
-        parent = target_of(path).parent  # on the same disk, so that a rename suffices
+        parent = resolve_link(path).parent  # on the same disk, so that a rename suffices
         parent.mkdir(parents=True, exist_ok=True)
         # `tempfile` ends the name of a folder with eight characters.
         for leftover in parent.glob(f".{escape(path.name)}.????????"):
@@ -125,17 +125,20 @@ def _temporary_path(path: Path) -> Iterator[Path]:
 
 def _remove_abandoned(folder: Path, name: str) -> None:
     """
-    Removes a temporary folder for the file `name` if the process that made it was killed: then
-    nobody holds its lock. A new folder is kept while it is empty, because a living process may be
-    about to lock it.
+    Removes a temporary folder of `atomic_write` for the file `name` if the process that made it was
+    killed: then nobody holds its lock. A new folder is kept while it is empty, because a living
+    process may be about to lock it.
     """
     # An `OSError` says that the folder is locked or gone.
     with suppress(OSError), _locked_folder(folder, wait=False):
         is_old = time.time() - folder.stat().st_mtime > _SECONDS_TO_LOCK
         content = {entry.name for entry in folder.iterdir()}
-        # A folder of the user's may have such a name, but other files in it.
-        has_ours = bool(content) and content <= {name, PARTS}
-        if has_ours or (is_old and not content):
+        if not content:
+            is_abandoned = is_old
+        else:
+            # A folder of the user may happen to have such a name, but has other files in it.
+            is_abandoned = content <= {name, PARTS}
+        if is_abandoned:
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -172,8 +175,11 @@ def _locked_folder(folder: Path, wait: bool) -> Iterator[None]:
     """
     Locks a folder while the block runs. The system unlocks it if the process is killed.
 
-    With `wait`, waits while another process holds the lock; on a system without locks, the block
-    runs unlocked. Without `wait`, raises `OSError` in both cases: the folder may be in use.
+    If `wait` is true, waits until no other process holds the lock. If folders cannot be locked
+    here, the block runs without a lock.
+
+    If `wait` is false, raises `OSError` if another process holds the lock, or if folders cannot be
+    locked here: somebody may be using the folder.
     """
     if fcntl is None:
         if not wait:
@@ -181,16 +187,13 @@ def _locked_folder(folder: Path, wait: bool) -> Iterator[None]:
         yield
         return
     descriptor = os.open(folder, os.O_RDONLY)
-    mode = fcntl.LOCK_EX
-    if not wait:
-        mode |= fcntl.LOCK_NB  # fails at once
     try:
-        try:
-            fcntl.flock(descriptor, mode)
-        except OSError:
-            if not wait:
-                raise
+        if wait:
             # Waiting fails only on a file system without locks.
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        else:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails at once
         yield
     finally:
         os.close(descriptor)
@@ -220,7 +223,7 @@ def _flush_to_disk(path: Path) -> None:
 @contextmanager
 def locked(lock: Path) -> Iterator[None]:
     """
-    Holds the lock in the file `lock` within the block, and removes the file afterwards. Raises
+    Locks the file `lock`, makes it if necessary, and removes it after the block. Raises
     `filelock.Timeout` at once if another process holds the lock.
     """
     from filelock import FileLock  # here, because `elmo --help` would wait for it
@@ -272,7 +275,8 @@ def close_log_files() -> None:
     # AllenNLP writes the log to the root logger, and progress bars to tqdm's.
     for logger in (logging.getLogger(), logging.getLogger("tqdm")):
         for handler in list(logger.handlers):
-            # Subclasses are other programs' handlers: AllenNLP uses `FileHandler` itself.
+            # AllenNLP's handlers are plain `FileHandler`s. A handler of a subclass, such as a
+            # `RotatingFileHandler`, belongs to another program.
             if type(handler) is logging.FileHandler:
                 logger.removeHandler(handler)
                 handler.close()
@@ -281,25 +285,29 @@ def close_log_files() -> None:
 def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
     """
     Raises `BiLmError` if an output is a folder, cannot be written, or is the same file as another
-    output or an input, perhaps by a link. `inputs` are all other arguments of a command: each may
-    name files that exist, or none.
+    output or an input, perhaps by a link. `inputs` are the values of all other arguments of a
+    command, of any type: those that do not name a file are ignored.
     """
-    # The descriptions of files that no output may replace. The key is the identity of a file
+    # What each file is that no output may replace. The key is the device and the inode of a file
     # that exists, and the path of an output that does not exist yet.
-    taken: dict[object, str] = {}
+    taken: dict[tuple[int, int] | Path, str] = {}
     for named_path in _named_paths(inputs):
-        identity = _identity(named_path)
-        if identity is not None:
-            taken[identity] = f"an input ({named_path})"
+        inode = _device_and_inode(named_path)
+        if inode is not None:
+            taken[inode] = f"an input ({named_path})"
     for path in outputs:
         refuse_folder(path)
         if is_special(path):
             continue  # it is written to, and never replaced
-        real = target_of(path).absolute()
+        real = Path(os.path.realpath(path))
         folder = _nearest_folder(real)
         if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
             raise BiLmError(f"cannot write {path}: {folder} is not a writable folder")
-        key = _identity(path) or real
+        inode = _device_and_inode(path)
+        if inode is None:
+            key: tuple[int, int] | Path = real
+        else:
+            key = inode
         if key in taken:
             raise BiLmError(f"the output {path} is also {taken[key]}")
         taken[key] = "another output"
@@ -307,8 +315,8 @@ def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
 
 def _nearest_folder(path: Path) -> Path:
     """
-    Returns the nearest parent of a path that exists. If folders of an output are missing, they will
-    be made in it.
+    Returns the nearest parent of an output's path that exists. The missing folders of the output
+    will be made in that folder.
     """
     for folder in path.parents:
         if folder.exists():
@@ -324,23 +332,29 @@ def refuse_folder(path: StrPath) -> None:
 
 def _named_paths(arguments: Iterable[Any]) -> Iterator[str]:
     """
-    Yields the paths that arguments may name: FILE, FILE:VARIANT, a pattern of files, and the files
-    in the folder of a model. Most arguments name no file, so many of the paths do not exist.
+    Yields the paths that arguments may name, as FILE or as FILE:VARIANT. Most arguments name no
+    file, so many of the paths do not exist.
     """
     for value in arguments:
         if isinstance(value, list | tuple):
             yield from _named_paths(value)
         elif isinstance(value, str):
-            # Which of the parts between colons is a path is not known here.
-            candidates = {value, *value.split(":")}
-            candidates.discard("")
-            for candidate in candidates:
-                path = os.path.expanduser(candidate)
-                yield path
-                yield from iglob(path)  # the files, if it is a pattern
-                if any(os.path.isfile(os.path.join(path, name)) for name in _MODEL_FILES):
-                    for entry in os.scandir(path):
-                        yield entry.path
+            # The whole text may be a path with colons, or any part between colons may be one.
+            for candidate in [value, *value.split(":")]:
+                if candidate:
+                    yield from _paths_of(os.path.expanduser(candidate))
+
+
+def _paths_of(path: str) -> Iterator[str]:
+    """
+    Yields a path, the paths that it matches if it is a pattern, and its files if it is the folder
+    of a model.
+    """
+    yield path
+    yield from iglob(path)
+    if any(os.path.isfile(os.path.join(path, name)) for name in _MODEL_FILES):
+        for entry in os.scandir(path):
+            yield entry.path
 
 
 def is_special(path: StrPath) -> bool:
@@ -364,17 +378,20 @@ def open_special(path: StrPath) -> BinaryIO:
     return os.fdopen(os.dup(descriptor), "wb")  # a copy, because the caller closes it
 
 
-def target_of(path: StrPath) -> Path:
-    """Returns the path that a symlink leads to, even if no file is there, or the path itself."""
+def resolve_link(path: StrPath) -> Path:
+    """
+    Returns the path that a symlink leads to, even if no file is there. Returns any other path
+    unchanged.
+    """
     if os.path.islink(path):
         return Path(os.path.realpath(path))
     return Path(path)
 
 
-def _identity(path: StrPath) -> tuple[int, int] | None:
+def _device_and_inode(path: StrPath) -> tuple[int, int] | None:
     """
     Returns the device and the inode of a regular file: all links to it share them. Returns `None`
-    for everything else: a missing file, a folder, a device, or no possible path.
+    for everything else: a missing file, a folder, a device, or a text that cannot be a path.
     """
     try:
         status = os.stat(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 from shutil import rmtree
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import StrPath, locked, remove_leftovers, target_of
+from elmo_plugin.common.files import StrPath, locked, remove_leftovers, resolve_link
 
 DESCRIPTION = "description.json"
 """The file in the folder that says how its parts were made."""
@@ -16,7 +16,7 @@ DESCRIPTION = "description.json"
 
 def unfinished_path(output: StrPath) -> Path:
     """Returns the folder of the parts of an output, which may be a link to the file to write."""
-    return Path(f"{target_of(output)}.unfinished")
+    return Path(f"{resolve_link(output)}.unfinished")
 
 
 @contextmanager

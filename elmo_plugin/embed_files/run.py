@@ -12,7 +12,7 @@ from typing import Any
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import check_at_least, check_choice
-from elmo_plugin.common.files import atomic_write, is_special, refuse_folder, target_of
+from elmo_plugin.common.files import atomic_write, is_special, refuse_folder, resolve_link
 from elmo_plugin.common.formats.fasta import count_residues, is_fasta
 from elmo_plugin.common.formats.text_files import compression, looks_raw
 from elmo_plugin.common.logs import get_logger
@@ -100,7 +100,7 @@ def embed_file(
         with atomic_write(output) as temporary:
             return _write_output(temporary, work, show_progress)
     # A symlink is kept, and the file that it leads to is written.
-    return _write_output(target_of(output), work, show_progress)
+    return _write_output(resolve_link(output), work, show_progress)
 
 
 def _prepare(

@@ -125,6 +125,7 @@ def test_only_trusted_archives_run_code(
         ),
         (["texts.txt", "-o", "out.csv", "--json", "-"], "expected --output or --json, got both"),
         (["--squad", "texts.txt", "-o", "out.csv"], r"expected \.json, got out\.csv"),
+        (["--squad", "texts.txt", "-o", "out.HTML"], r"expected \.json, got out\.HTML"),
         (["./missing"], "TEXT: file not found: ./missing"),
         (["missing.pdf"], "TEXT: file not found: missing.pdf"),
         (["texts.txt", "-o", "texts.txt"], "the output texts.txt is also an input"),

@@ -46,6 +46,17 @@ def test_draws_a_column_for_each_placement_of_a_model(run: Path, tmp_path: Path)
     assert columns == [(run.name, "input"), (run.name, "output")]
 
 
+def test_an_archive_in_this_folder_is_called_by_the_folder(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(run)
+    for archive in ("model.tar.gz", "./model.tar.gz", "."):
+        run_command("weights", archive, "--plot", tmp_path / "figure.svg")
+        columns = re.findall("<!-- (.*), (.+) -->", (tmp_path / "figure.svg").read_text())
+        assert columns == [(run.name, "input"), (run.name, "output")]
+
+
 def test_mistakes_are_reported(run: Path, tmp_path: Path) -> None:
     with pytest.raises(
         ConfigurationError, match=r"--plot draws \.svg, \.png, \.pdf, not figure\.jpeg"

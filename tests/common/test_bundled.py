@@ -75,6 +75,16 @@ def test_synonyms_of_a_task_lead_to_its_model_if_no_such_file_exists(
     assert archive_path(word) == Path(word)
 
 
+@pytest.mark.parametrize("path", ["./ner", "../SST/", "sentiment/", ".pos", "./base"])
+def test_a_path_is_never_taken_for_the_name_of_a_model(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert model_name(path) == path and archive_path(path) == Path(path)
+    with pytest.raises(BiLmError, match=f"^archive not found: {re.escape(path)}$"):
+        ArchivePath(path).check()
+
+
 @pytest.mark.parametrize(
     ("word", "message"),
     [

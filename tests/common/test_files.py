@@ -88,6 +88,19 @@ def test_an_input_under_any_name_is_refused_as_output(tmp_path: Path) -> None:
             check_outputs(outputs, [str(tmp_path)])
 
 
+def test_a_new_file_under_two_names_is_refused_as_two_outputs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("folder")
+    (tmp_path / "dangling").symlink_to("folder/new")
+    for name in ("link/new", "folder/../link/new", "./folder/new", "dangling"):
+        with pytest.raises(BiLmError, match=f"^the output {name} is also another output$"):
+            check_outputs(["folder/new", name], [])
+    check_outputs(["folder/new", "link/other", "new"], [])
+
+
 def test_a_finished_file_replaces_the_old_one(tmp_path: Path) -> None:
     with atomic_write(tmp_path / "new" / "file.txt") as temporary:
         temporary.write_text("whole")

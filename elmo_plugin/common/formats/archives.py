@@ -15,13 +15,15 @@ from typing import IO, Any
 from elmo_plugin.common.errors import BiLmError, raise_if_sigterm_or_out_of_memory
 from elmo_plugin.common.files import reason
 
-MAX_BYTES = 2**31  # that any archive may unpack to
-MAX_RATIO = 100  # of unpacked to packed size, for larger archives; weights have about 1.1
-MAX_SMALL_MEMBER = 2**27  # bytes of a file of a zip archive, at any ratio
+# Archives may unpack to this many bytes. Larger ones may unpack to this multiple of their own size;
+# the files of a model unpack to about 1.1 times their size.
+MAX_BYTES = 2**31
+MAX_RATIO = 100
+MAX_SMALL_MEMBER = 2**27  # bytes to which a file in a zip archive may unpack, at any ratio
 MAX_MEMBERS = 10_000
 _READ_SIZE = 2**20  # bytes at a time
-# Headers that hold a long name or attributes, and the most bytes that one may have. Headers for all
-# members are copied with each member, so there may be only a few of them.
+# The most bytes of a header that holds a long name or attributes. A global header holds attributes
+# of all later members; `tarfile` copies them for each member, so there may be only a few.
 _MAX_HEADER = 2**16
 _MAX_GLOBAL_HEADERS = 100
 _GLOBAL_HEADER = b"g"
@@ -41,7 +43,8 @@ def read_members(path: str | Path, is_wanted: Callable[[str], bool]) -> dict[str
     with _archive_named_in_errors(path):
         for name, file in _files_of_tar(Path(path)):
             if is_wanted(name):
-                # Read in pieces: the size in a header may be forged, and would be reserved at once.
+                # In pieces, because `file.read()` reserves as much memory as the header of the file
+                # says, and the header may be forged.
                 content = bytearray()
                 while piece := file.read(_READ_SIZE):
                     content += piece
@@ -81,6 +84,16 @@ def _check_zip_names(names: Sequence[str]) -> None:
             raise BiLmError(f"several files are called {name!r}")
 
 
+def _folder_in_zipfile(folder: str) -> str:
+    """
+    Returns the path of a folder as `zipfile` takes it: with a slash at its end. Files outside all
+    folders are in the folder with an empty name, which gets no slash.
+    """
+    if not folder:
+        return ""
+    return f"{folder}/"
+
+
 class ZippedPath(zipfile.Path):
     """
     A file or folder in a zip archive, read without unpacking the others. Raises `BiLmError` if it
@@ -104,13 +117,8 @@ class ZippedPath(zipfile.Path):
                     folders.add(folder)
             zipped_paths = []
             for folder in sorted(folders):
-                if folder.startswith("__MACOSX"):
-                    continue
-                # `zipfile` marks a folder by a slash, and the archive itself by an empty text.
-                place = ""
-                if folder:
-                    place = f"{folder}/"
-                zipped_paths.append(cls(archive, place))
+                if not folder.startswith("__MACOSX"):
+                    zipped_paths.append(cls(archive, at=_folder_in_zipfile(folder)))
             return zipped_paths
 
     def read_bytes(self) -> bytes:
@@ -144,7 +152,7 @@ AnyPath = Path | zipfile.Path
 def _archive_named_in_errors(path: str | Path, kind: str = "tar") -> Iterator[None]:
     """
     Turns every error within the block, except for a lack of memory, into a `BiLmError` that names
-    the archive. Raises one at once if it is missing.
+    the archive. Raises `BiLmError` before the block if the archive is missing.
     """
     if not Path(path).is_file():
         raise BiLmError(f"archive {path}: file not found")
@@ -154,8 +162,9 @@ def _archive_named_in_errors(path: str | Path, kind: str = "tar") -> Iterator[No
         raise BiLmError(f"archive {path}: {error}") from None
     except Exception as error:  # damage can make the readers raise anything
         raise_if_sigterm_or_out_of_memory(error)
-        # An error of the system has a number; an `OSError` of gzip for damage is without one.
-        if isinstance(error, OSError) and error.errno:
+        # An `OSError` with a number comes from the system. The one that gzip raises for a damaged
+        # archive is without a number.
+        if isinstance(error, OSError) and error.errno is not None:
             raise BiLmError(
                 f"archive {path}: cannot be read or unpacked ({reason(error)})"
             ) from None
@@ -168,9 +177,10 @@ def _check_name(name: str) -> None:
     Raises `BiLmError` for a name that no model's file has: a long one, one with the character NUL,
     or one with many or nameless folders.
     """
+    is_too_long = len(name) > _MAX_NAME
+    is_too_deep = name.count("/") > _MAX_DEPTH
     has_nameless_folder = "//" in name
-    is_too_long = len(name) > _MAX_NAME or name.count("/") > _MAX_DEPTH
-    if is_too_long or has_nameless_folder or "\0" in name:
+    if is_too_long or is_too_deep or has_nameless_folder or "\0" in name:
         raise BiLmError(f"{name[:60]!r}… is no name of a file")
 
 
@@ -179,14 +189,9 @@ def _files_of_tar(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
     Yields the name and the stream of each file of a tar archive. A stream must be read before the
     next one.
     """
-    with open(path, "rb") as raw:
-        is_gzip = raw.read(2) == b"\x1f\x8b"
-        raw.seek(0)
-        unpacked: Any = raw
-        if is_gzip:
-            unpacked = gzip.GzipFile(fileobj=raw)
+    with open(path, "rb") as packed:
         limit = max(MAX_BYTES, MAX_RATIO * path.stat().st_size)
-        stream: Any = _LimitedStream(unpacked, limit)
+        stream: Any = _LimitedStream(_decompressed(packed), limit)
         with tarfile.open(
             fileobj=stream, mode="r|", tarinfo=_Member, bufsize=_READ_SIZE
         ) as archive:
@@ -202,9 +207,17 @@ def _files_of_tar(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
                 assert file is not None  # it is `None` only for folders and links
                 name = str(PurePosixPath(member.name))  # without the `./` that some tools write
                 yield name, file
-            # Behind the last file, a part is in the buffer of `tarfile`, and the rest is unread.
+            # Read through `tarfile`, because it has a part of the rest in its buffer.
             _check_rest(archive.fileobj)
-            _check_rest(stream)
+
+
+def _decompressed(packed: IO[bytes]) -> Any:
+    """Returns a stream of the content of a file, decompressed if it begins as files of gzip do."""
+    is_gzip = packed.read(2) == b"\x1f\x8b"
+    packed.seek(0)
+    if is_gzip:
+        return gzip.GzipFile(fileobj=packed)
+    return packed
 
 
 def _check_member(member: tarfile.TarInfo) -> None:
@@ -223,8 +236,8 @@ def _check_member(member: tarfile.TarInfo) -> None:
 
 def _check_rest(stream: Any) -> None:
     """
-    Reads a stream to its end, where gzip compares its checksum. Raises `BiLmError` if anything but
-    zeros is left in it after the last file.
+    Reads the rest of a stream, after the last file. Raises `BiLmError` if there is anything but
+    zeros. Reading to the end also makes gzip compare its checksum.
     """
     while block := stream.read(_READ_SIZE):
         if block.strip(b"\0"):
@@ -266,8 +279,8 @@ class _Member(tarfile.TarInfo):
 
     def _count_global_header(self, archive: tarfile.TarFile) -> None:
         """
-        Counts a header for all members, in an attribute that `archive` gets here. Raises
-        `tarfile.ReadError` for too many of them.
+        Counts the global headers of an archive, in an attribute that `archive` gets here. Raises
+        `tarfile.ReadError` if there are too many.
         """
         number = getattr(archive, "num_global_headers", 0) + 1
         archive.num_global_headers = number  # type: ignore[attr-defined]

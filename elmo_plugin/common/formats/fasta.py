@@ -4,6 +4,7 @@ read.
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from elmo_plugin.common.errors import BiLmError
@@ -12,8 +13,8 @@ from elmo_plugin.common.typography import Word
 
 _KNOWN_RESIDUES = frozenset("ACDEFGHIKLMNPQRSTVWYUOBZX")  # in the training data of SeqVec
 _BASES = set("ACGT")
-_BASES_AND_MARKS = _BASES | set("N*-")
-_LEAST_BASES = 30  # a protein of this length surely has letters other than the bases
+_LETTERS_OF_DNA = _BASES | set("N*-")  # N is any base, * an end, and - a gap
+_MIN_LENGTH_OF_DNA = 30  # a protein of this length surely has letters other than the bases
 _EXPECTED_FASTA = "expected FASTA, a record that begins with > and its name"
 _NO_RESIDUE = re.compile(r"[^A-Za-z*?.~\s-]")
 
@@ -64,44 +65,61 @@ def read_fasta(source: str, lines: Iterable[bytes] | None = None) -> Iterator[Pr
     """
     Yields the records of the file `source`, read from `lines` if they are given. Raises
     `BiLmError`, naming the line, if the file is not FASTA, or if a record has no name, the name of
-    another record, letters of DNA alone, or characters that stand for no residue.
+    another record, only letters of DNA, or characters that stand for no residue.
     """
-    line_of_name: dict[str, int] = {}
-    name = ""
-    place = ""  # where the record that is being read began; empty before the first one
-    parts: list[str] = []  # its letters
     if lines is None:
         lines = read_lines(source)
+    record: _UnfinishedRecord | None = None
+    line_of_name: dict[str, int] = {}
     for number, raw in enumerate(lines, start=1):
-        here = f"{source}, line {number}"
-        line = decode(raw, here).strip()
+        place = f"{source}, line {number}"
+        line = decode(raw, place).strip()
         if "\r" in line:
-            raise BiLmError(f"{here}: expected lines that end in \\n, got \\r within one")
+            raise BiLmError(f"{place}: expected lines that end in \\n, got \\r within one")
         if line.startswith(">"):
-            if place:
-                yield _check_alphabet(Protein(name, "".join(parts), place))
-            name = _name_of_record(line, here)
-            if name in line_of_name:
-                first = line_of_name[name]
-                raise BiLmError(f"{here}: line {first} has the name {name} too")
-            line_of_name[name] = number
-            place = here
-            parts = []
+            if record is not None:
+                yield record.protein()
+            record = _UnfinishedRecord(_name_of_record(line, place), place)
+            if record.name in line_of_name:
+                first = line_of_name[record.name]
+                raise BiLmError(f"{place}: line {first} has the name {record.name} too")
+            line_of_name[record.name] = number
         elif line and not line.startswith(";"):  # old files have comments that begin with ;
-            if not place:
-                raise BiLmError(f"{here}: {_EXPECTED_FASTA}")
-            parts.append(_letters(line, here))
-    if not place:
+            if record is None:
+                raise BiLmError(f"{place}: {_EXPECTED_FASTA}")
+            record.pieces.append(_letters(line, place))
+    if record is None:
         raise BiLmError(f"{source}: {_EXPECTED_FASTA}")
-    yield _check_alphabet(Protein(name, "".join(parts), place))
+    yield record.protein()
+
+
+@dataclass
+class _UnfinishedRecord:
+    """
+    A record of which more lines may follow.
+
+    name: the name of its protein
+    place: the file and the line of the name
+    pieces: the letters of each line so far
+    """
+
+    name: str
+    place: str
+    pieces: list[str] = field(default_factory=list)
+
+    def protein(self) -> Protein:
+        """Returns the protein of the whole record. Raises `BiLmError` if it is DNA or RNA."""
+        protein = Protein(self.name, "".join(self.pieces), self.place)
+        _refuse_dna(protein)
+        return protein
 
 
 def _name_of_record(line: str, place: str) -> str:
     """Returns the first word behind `>`. Raises `BiLmError` if there is none."""
-    name, *_ = re.split(r"[ \t]", line[1:].strip(), maxsplit=1)
-    if not name:
+    words = line[1:].split()
+    if not words:
         raise BiLmError(f"{place}: expected a name after >")
-    return name
+    return words[0]
 
 
 def _letters(line: str, place: str) -> str:
@@ -114,14 +132,16 @@ def _letters(line: str, place: str) -> str:
     return "".join(line.split())
 
 
-def _check_alphabet(protein: Protein) -> Protein:
-    """Returns the protein unchanged. Raises `BiLmError` if it is DNA or RNA."""
-    as_dna = protein.letters.upper().replace("U", "T")
-    is_long = len(protein.letters) >= _LEAST_BASES
-    has_only_bases = _BASES <= set(as_dna) <= _BASES_AND_MARKS
+def _refuse_dna(protein: Protein) -> None:
+    """
+    Raises `BiLmError` for DNA or RNA: a long sequence that has all four bases and no letter of any
+    other residue. The bases are letters of residues, too, so a short protein may look like DNA.
+    """
+    as_dna = protein.letters.upper().replace("U", "T")  # RNA has U in place of T
+    is_long = len(protein.letters) >= _MIN_LENGTH_OF_DNA
+    has_only_bases = _BASES <= set(as_dna) <= _LETTERS_OF_DNA
     if is_long and has_only_bases:
         raise BiLmError(f"{protein.place}: expected a protein, got the letters of DNA or RNA alone")
-    return protein
 
 
 def count_residues(source: str) -> int:

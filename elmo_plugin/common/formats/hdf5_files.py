@@ -45,7 +45,7 @@ def open_hdf5(path: str | AnyPath, name: str) -> Iterator[h5py.File]:
             yield file
     except BiLmError as error:
         raise BiLmError(f"{name}: {error}") from None
-    except PermissionError as error:
+    except PermissionError as error:  # h5py's other kinds of `OSError` may be due to damage
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
     except Exception as error:  # damage can make the library raise anything
         raise_if_sigterm_or_out_of_memory(error)
@@ -75,26 +75,36 @@ class DeferringFile(io.FileIO):
         return size
 
     def truncate(self, size: int | None = None) -> int:
-        """Changes the size of the file, and returns it even if that failed."""
+        """
+        Changes the size of the file, by default to the position in it. Returns the new size as if
+        that could not fail.
+        """
+        if size is None:
+            size = self.tell()
         try:
             return super().truncate(size)
         except OSError as error:
-            self.error = self.error or error
-            return size or 0  # HDF5 always gives a size
+            self.keep_first(error)
+            return size
+
+    def keep_first(self, error: OSError) -> None:
+        """Stores an error, so that nothing more is written, unless an earlier one is stored."""
+        if self.error is None:
+            self.error = error
 
 
 @contextmanager
 def _defer_signals(target: DeferringFile) -> Iterator[None]:
     """
-    Makes Ctrl-C and SIGTERM end the writing as a full disk does. The first signal that came is
-    raised again at the end of the block.
+    Makes Ctrl-C and SIGTERM end the writing as a full disk does, instead of an exception in the
+    middle of HDF5's work. At the end of the block, the first signal that came is raised again.
     """
     received: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
         """Remembers a signal, and makes the file drop all later data."""
         received.append(number)
-        target.error = target.error or InterruptedError("stopped by a signal")
+        target.keep_first(InterruptedError("stopped by a signal"))
 
     previous_handlers = {}
     # Python delivers signals to the main thread alone.
@@ -113,9 +123,12 @@ def _defer_signals(target: DeferringFile) -> Iterator[None]:
 @contextmanager
 def new_hdf5(path: str | Path, **options: Any) -> Iterator[tuple[h5py.File, DeferringFile]]:
     """
-    Creates a file with these `options` of `h5py.File`, and yields it with the file that it writes
-    to. The `error` of the second is set when writing has failed, or Ctrl-C or SIGTERM came; callers
-    may look at it to stop early. It is raised at the end of the block.
+    Creates an HDF5 file with these `options` of `h5py.File`. Yields it, and the `DeferringFile`
+    through which HDF5 writes.
+
+    When writing fails, or Ctrl-C or SIGTERM comes, the block goes on, and the `error` of the
+    `DeferringFile` is set. Callers may look at it to stop early. It is raised at the end of the
+    block.
     """
     with DeferringFile(path, "w+") as target, _defer_signals(target):
         try:

@@ -18,14 +18,17 @@ def parse_json(
     text: str | bytes, name: str, is_line: bool = False, repeated_keys: bool = False
 ) -> Any:
     """
-    Parses JSON. Raises `BiLmError` if the text is not JSON, or is nested too deeply, repeats a key
-    (unless `repeated_keys` allows that), or has a number beyond float or half of a surrogate pair.
-    The message begins with `name`, and with the number of the line unless `is_line`: then the text
-    is a single line, and `name` says which.
+    Parses JSON. Raises `BiLmError`, with a message that begins with `name`, if the text is not JSON
+    or is nested too deeply for Python's parser. Some things that the parser accepts are errors,
+    too: `NaN` and `Infinity`, a number that is too large for a float, half of a surrogate pair, and
+    a repeated key in an object. If `repeated_keys` is true, the last value of such a key counts.
+
+    If `is_line` is true, the text is one line of a file, and `name` includes its number. Otherwise
+    messages say in which line of the text the parser stopped.
     """
     make_object: Callable[..., Any] | None = _object_of_unique_keys
     if repeated_keys:
-        make_object = None  # the parser's own way: the last value of a key wins
+        make_object = None  # the parser makes its own dictionaries
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
@@ -44,7 +47,8 @@ def parse_json(
         raise BiLmError(f"{name}, line {error.lineno}: {wrong}") from None
     except ValueError as error:  # the text is not UTF-8, or a function below refuses a value
         raise BiLmError(f"{name}: not JSON ({error})") from None
-    # Two escapes may make a whole pair, as in `\ud83d\ude00`; only the parsed content shows it.
+    # Two escapes may be a whole pair, as in `\ud83d\ude00`. The parser has joined such pairs, so a
+    # half that is left in the content is a mistake.
     if _SURROGATE.search(text):
         check_characters(json.dumps(content, ensure_ascii=False), name)
     return content

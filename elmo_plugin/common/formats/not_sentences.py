@@ -15,6 +15,8 @@ _TREE = re.compile(r"\([^\s()]* ?\([^\s()]+ .*\)")
 _FASTA = re.compile(r">\S.*|[A-Za-z*.-]+")
 _TIME = r"(\d+:)?\d+:\d+[.,]\d+"
 _TIMES = re.compile(rf"\s*{_TIME}\s*(-->|,)\s*{_TIME}.*")
+_HEADS_OF_SUBTITLES = ("WEBVTT", "[Script Info]")
+_MOST_LINES_TO_TIMES = 10  # the first subtitle may follow its number and a short head
 _LYRICS = re.compile(rf"\[{_TIME}\].*")
 _BRAT = re.compile(r"([TREAMN#]\d+|\*)\t\S.*")
 _WORD_AND_TAG = re.compile(r"\S+( \S+)*? (O|[BIESUL]-\S+)")
@@ -32,12 +34,14 @@ _WORD_NUMBER = re.compile(r"\d+([-.]\d+)?\t")
 _TAG_MARKS = ("|", "_", "/")
 _FEWEST_WORDS = 4
 _FEWEST_ROWS = 4
+_MOST_TABS_OF_SENTENCE = 4
 
 
 def kind_of_data(lines: Sequence[str]) -> str:
     """
     Returns the format of a file whose first lines are plainly no sentences, or an empty string if
-    they may be sentences. Names of formats with a word in each line begin with "columns".
+    they may be sentences. If each line has a word or a word and its tags, the name of the format
+    begins with "columns".
     """
     filled = [line for line in lines if line.strip()]
     if not filled:
@@ -84,12 +88,13 @@ def _is_fastq(lines: Sequence[str]) -> bool:
 
 
 def _is_subtitles(lines: Sequence[str]) -> bool:
-    if lines[0].startswith(("WEBVTT", "[Script Info]")):
+    """Returns whether the lines are subtitles, or lyrics with the time of each line."""
+    if lines[0].startswith(_HEADS_OF_SUBTITLES):
         return True
     if all(_LYRICS.fullmatch(line) for line in lines):
         return True
-    # The first subtitle may have a number, or a short head before it, but no more.
-    return any(_TIMES.fullmatch(line) for line in lines[:10])
+    # The times of the first subtitle come soon. Further down, a text may quote a subtitle.
+    return any(_TIMES.fullmatch(line) for line in lines[:_MOST_LINES_TO_TIMES])
 
 
 def _has_word_pieces(lines: Sequence[str]) -> bool:
@@ -109,15 +114,16 @@ def _is_fasttext(lines: Sequence[str]) -> bool:
 
 def _is_quoted(lines: Sequence[str]) -> bool:
     """
-    Returns whether the lines are a table of one column in quotation marks. A text may be a list of
-    quotations, so there must be a header, or a comma or a doubled mark in each row.
+    Returns whether the lines are a table of one column in quotation marks. The lines of a text may
+    be quotations, too. A table has a header, or else each of its rows needs the marks: it has a
+    comma or a doubled quotation mark.
     """
     rows = lines
     if not _QUOTED.fullmatch(lines[0]):
         rows = lines[1:]
     if len(rows) < 2 or not all(_QUOTED.fullmatch(row) for row in rows):
         return False
-    has_header = len(rows) < len(lines) and lines[0].isidentifier()
+    has_header = lines[0].isidentifier()  # a name such as `text`, without quotation marks
     return has_header or all("," in row or '""' in row for row in rows)
 
 
@@ -159,35 +165,37 @@ def _has_tagged_words(lines: Sequence[str]) -> bool:
 
 
 def _are_tagged(words: Sequence[str], mark: str) -> bool:
-    """Returns whether each word has a tag behind a mark; punctuation may be without one."""
+    """Returns whether each word has a tag behind a mark. Punctuation may lack mark and tag."""
     tags = []
     for word in words:
-        stem, found_mark, tag = word.rpartition(mark)
-        if found_mark or any(letter.isalnum() for letter in word):
-            # Of a word without the mark, the stem is empty.
-            if not stem or not tag:
-                return False
-            # A word with several slashes is a path or a date, unless it is a slash, as in `//SYM`.
-            if mark == "/" and "/" in stem.rstrip("/"):
-                return False
-            tags.append(tag)
+        is_punctuation = not any(letter.isalnum() for letter in word)
+        if is_punctuation and mark not in word:
+            continue
+        stem, _, tag = word.rpartition(mark)  # without the mark, the stem is empty
+        if not stem or not tag:
+            return False
+        is_path_or_date = mark == "/" and "/" in stem.rstrip("/")  # but `//SYM` is a tagged slash
+        if is_path_or_date:
+            return False
+        tags.append(tag)
     return _look_like_tags(tags)
 
 
 def _look_like_tags(tags: Sequence[str]) -> bool:
     """
-    Returns whether texts behind a mark are tags. They have no small letter, as in `left|VBD`; or
-    else some of them are punctuation, or they often repeat, unlike in `his/her and/or`.
+    Returns whether the texts behind a mark are tags, and not the second words of pairs such as
+    `his/her`. Any of three signs is enough: tags are in capitals, as in `left|VBD`, the tags of
+    punctuation are punctuation, as in `,|,`, and there are few different tags.
     """
     if all(tag.isdecimal() for tag in tags):
         return False  # the words are fractions, as in `1/2`
     with_letters = [tag for tag in tags if any(letter.isalpha() for letter in tag)]
     if with_letters and all(tag == tag.upper() for tag in with_letters):
         return True
-    without_letters = set(tags) - set(with_letters)  # such as the tag of `,/,`
+    without_letters = set(tags) - set(with_letters)
     has_tag_of_punctuation = any(not tag.isalnum() for tag in without_letters)
-    is_often_repeated = 2 * len(set(with_letters)) <= len(with_letters)
-    return has_tag_of_punctuation or is_often_repeated
+    are_few = 2 * len(set(with_letters)) <= len(with_letters)  # each occurs twice on average
+    return has_tag_of_punctuation or are_few
 
 
 _FORMS: dict[str, Callable[[Sequence[str]], bool]] = {
@@ -221,7 +229,7 @@ def _kind_of_rows(rows: Sequence[str], has_blank_lines: bool) -> str:
     have_one_width = all(len(each) == len(fields[0]) for each in fields)
     if have_one_width and _are_words_with_tags(rows, fields, has_blank_lines):
         return "columns of words and tags"
-    if have_one_width and has_blank_lines and _are_words_with_ends(fields):
+    if have_one_width and has_blank_lines and _are_single_words(fields):
         return "columns, a word in each line"
     if _have_header_and_separators(rows):
         return "a table, CSV"
@@ -231,35 +239,41 @@ def _kind_of_rows(rows: Sequence[str], has_blank_lines: bool) -> str:
 def _are_between_tabs(rows: Sequence[str]) -> bool:
     """Returns whether the rows are a table: all have the same number of tabs."""
     num_tabs = rows[0].count("\t")
-    # One row alone may be a sentence with a few tabs in it.
-    has_enough_tabs = num_tabs > 4 or (num_tabs > 0 and len(rows) > 1)
-    return has_enough_tabs and all(row.count("\t") == num_tabs for row in rows)
+    if num_tabs == 0:
+        return False
+    if len(rows) == 1:
+        return num_tabs > _MOST_TABS_OF_SENTENCE
+    return all(row.count("\t") == num_tabs for row in rows)
 
 
 def _have_header_and_separators(rows: Sequence[str]) -> bool:
     """Returns whether the first row is a header, and the same separator is in all rows."""
     if len(rows) < 2 or not _HEADER.fullmatch(rows[0]):
         return False
-    return _are_below_header(rows[1:], ",") or _are_below_header(rows[1:], ";")
+    return _have_separator(rows[1:], ",") or _have_separator(rows[1:], ";")
 
 
 def _are_words_with_tags(
     rows: Sequence[str], fields: Sequence[Sequence[str]], has_blank_lines: bool
 ) -> bool:
     """Returns whether each row has a word and a tag, of an entity or a part of speech."""
+    # In no text does each line end with the tag of an entity, such as `O` or `B-PER`.
     if all(_WORD_AND_TAG.fullmatch(row) for row in rows):
         return True
-    # Blank lines between rows show that a sentence is several rows.
+    # Blank lines separate the sentences of a file with a word in each row. Without them, each row
+    # may itself be a sentence.
     if not has_blank_lines and _may_be_sentences(fields):
         return False
-    return _ends_in_word_classes(fields)
+    return _end_in_word_classes(fields)
 
 
-def _are_below_header(rows: Sequence[str], mark: str) -> bool:
+def _have_separator(rows: Sequence[str], mark: str) -> bool:
     """
-    Returns whether rows may be the rows of a table: all have a mark with no space behind it, and
-    some row has a space or a digit, or else a last field repeats, as labels do. This leaves out
-    pairs of words, such as `apples,oranges`.
+    Returns whether a mark separates the fields of a table in all rows. In a sentence, a space
+    follows the mark.
+
+    A list of pairs, such as `apples,oranges`, is no table. In a table, some row has a text with a
+    space or a number in it, or some last field occurs again, as labels do.
     """
     if not all(re.search(rf"{mark}(?! )", row) for row in rows):
         return False
@@ -272,11 +286,11 @@ def _are_below_header(rows: Sequence[str], mark: str) -> bool:
 
 def _may_be_sentences(rows: Sequence[Sequence[str]]) -> bool:
     """
-    Returns whether rows of three words or more may be sentences, such as `I love USA`: none begins
-    with a punctuation mark or a number, as a row of a column of words does now and then.
+    Returns whether rows with the same number of words may be sentences, such as `I love USA`. If
+    each row were a word with its tags, some of the words would be punctuation marks or numbers.
     """
     if len(rows[0]) < 3:
-        return False
+        return False  # a word and its tag are more likely than a sentence of two words
     for row in rows:
         is_mark = not any(character.isalnum() for character in row[0])
         if is_mark or row[0].isdecimal():
@@ -284,8 +298,8 @@ def _may_be_sentences(rows: Sequence[Sequence[str]]) -> bool:
     return True
 
 
-def _ends_in_word_classes(rows: Sequence[Sequence[str]]) -> bool:
-    """Returns whether the last field of each row, but not the first, names a part of speech."""
+def _end_in_word_classes(rows: Sequence[Sequence[str]]) -> bool:
+    """Returns whether each row begins with a word and ends with the tag of a part of speech."""
     if len(rows) < _FEWEST_ROWS or len(rows[0]) < 2:
         return False
     tags = [row[-1] for row in rows]
@@ -294,15 +308,18 @@ def _ends_in_word_classes(rows: Sequence[Sequence[str]]) -> bool:
         return False
     if all(_WORD_CLASS.fullmatch(word) for word in words):
         return False  # the words look like tags as well: it may be a text in capitals
-    # Sentences may end in punctuation and single capitals, too.
+    # A punctuation mark or a single capital may also end a sentence. Several capitals are a tag.
     return any(tag.isalpha() and len(tag) > 1 for tag in tags)
 
 
-def _are_words_with_ends(rows: Sequence[Sequence[str]]) -> bool:
+def _are_single_words(rows: Sequence[Sequence[str]]) -> bool:
     """
-    Returns whether each row is one word, and some of them are full stops, as at the end of
-    sentences. Rows of marks alone are left out.
+    Returns whether each row is one word of a text: there are ends of sentences, such as full stops,
+    and words of letters.
     """
     if len(rows) < _FEWEST_ROWS or len(rows[0]) > 1:
         return False
-    return any(_END.fullmatch(row[0]) for row in rows) and any(row[0].isalpha() for row in rows)
+    words = [row[0] for row in rows]
+    has_ends_of_sentences = any(_END.fullmatch(word) for word in words)
+    has_letters = any(word.isalpha() for word in words)
+    return has_ends_of_sentences and has_letters

@@ -206,6 +206,11 @@ def test_a_hub_model_is_loaded_from_a_folder_or_from_files(
     ]
 
 
+def test_an_address_of_the_hub_may_end_with_a_slash(hub: list[tuple[str, ...]]) -> None:
+    assert fetch("hf://someone/elmo/") == fetch("hf://someone/elmo")
+    assert hub == [("someone/elmo", None, None)] * 2
+
+
 def test_an_unknown_hub_model_is_an_error_listing_what_was_tried(
     hub: list[tuple[str, ...]],
 ) -> None:
