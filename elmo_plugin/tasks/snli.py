@@ -75,9 +75,9 @@ class SnliReader(LabeledTextsReader):
                 continue
             file = line.file
             fields = self.parse(line)
-            label = self.label(line, fields, "gold_label")
-            premise = self.words(line, fields, "sentence1")
-            hypothesis = self.words(line, fields, "sentence2")
+            label = self.read_label(line, fields, "gold_label")
+            premise = self.tokenize_field(line, fields, "sentence1")
+            hypothesis = self.tokenize_field(line, fields, "sentence2")
             if label in NO_MAJORITY or not premise or not hypothesis:
                 left_out += 1
             else:
