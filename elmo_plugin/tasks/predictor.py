@@ -186,7 +186,8 @@ def _takes_string(reader: DatasetReader) -> bool:
     of other packages. The readers of this package take a list of tokens.
     """
     first, *_ = signature(reader.text_to_instance).parameters.values()
-    return first.annotation is str
+    # With `from __future__ import annotations`, an annotation is its own source text.
+    return first.annotation in (str, "str")
 
 
 def make_tokenizer(config: Tokenizer | str | dict[str, Any]) -> RawTextTokenizer:

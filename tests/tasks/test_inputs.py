@@ -73,6 +73,14 @@ class StringReader(DatasetReader):
         return Instance({"sentence": LabelField(sentence)})
 
 
+class ReaderWithFutureAnnotations(DatasetReader):
+    """A reader of strings in a module with `from __future__ import annotations`."""
+
+    def text_to_instance(self, sentence: "str") -> Instance:  # type: ignore[override]
+        return Instance({"sentence": LabelField(sentence)})
+
+
+@pytest.mark.parametrize("reader", [StringReader, ReaderWithFutureAnnotations])
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
@@ -82,7 +90,7 @@ class StringReader(DatasetReader):
     ],
 )
 def test_a_reader_of_strings_gets_the_words_instead_of_any_sentence(
-    line: dict[str, Any], sentence: str
+    line: dict[str, Any], sentence: str, reader: type[DatasetReader]
 ) -> None:
-    predictor: Any = Predictor.by_name("elmo_ner")(nn.Linear(1, 1), StringReader())
+    predictor: Any = Predictor.by_name("elmo_ner")(nn.Linear(1, 1), reader())
     assert predictor.to_instance(line)["sentence"].label == sentence
