@@ -1,6 +1,6 @@
 """The base of the predictors of all tasks: text and words from JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from inspect import signature
@@ -93,23 +93,23 @@ class TaskPredictor(Predictor):
 
     def check_input(self, json_dict: JsonDict) -> None:
         """
-        Raises `ConfigurationError` if an input is not an object, or if one of its texts is too long
-        or has something that is not a character. `check_length` counts the words later.
+        Raises `ConfigurationError` if an input is not an object, if one of its texts is too long to
+        tokenize, or if a text or a word has half of a surrogate pair. `check_length` counts the
+        words later.
         """
         if not isinstance(json_dict, dict):
             raise ConfigurationError(f"{self.name}: expected a JSON object, got {json_dict!r:.100}")
         max_characters = self._max_words * CHARACTERS_PER_WORD
-        for key, text in json_dict.items():
-            if not isinstance(text, str):
-                continue
-            if len(text) > max_characters:
+        for key, value in json_dict.items():
+            if isinstance(value, str) and len(value) > max_characters:
                 raise ConfigurationError(
-                    f"a text of {len(text):,} characters is longer than {max_characters:,}, "
+                    f"a text of {len(value):,} characters is longer than {max_characters:,}, "
                     f"{CHARACTERS_PER_WORD} for each of max_words, {self._max_words:,}: "
                     f"{TOO_LONG_HINT}"
                 )
             with as_configuration_error():
-                check_characters(text, f'{self.name}: "{key}"')
+                for text in _strings_in(value):
+                    check_characters(text, f'{self.name}: "{key}"')
 
     def check_length(self, instance: Instance) -> None:
         """Raises `ConfigurationError` if a text has more words than `max_words`."""
@@ -120,6 +120,15 @@ class TaskPredictor(Predictor):
                     f"a text of {num_words:,} words is longer than max_words, {self._max_words:,}: "
                     f"{TOO_LONG_HINT}"
                 )
+
+
+def _strings_in(value: Any) -> Iterator[str]:
+    """Yields a value that is a string, or the strings in a list, such as words."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from _strings_in(part)
 
 
 def _count_words(field: Field[Any]) -> int:

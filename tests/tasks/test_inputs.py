@@ -35,6 +35,16 @@ PAIR, DOGS = {"premise": "A dog runs.", "hypothesis": "It runs."}, {"sentence": 
             {"sentence": "a \ud800"},
             '"sentence": half of a surrogate pair, .* is not a character',
         ),
+        (
+            "elmo_ner",
+            {"words": ["Ada", "\ud800"]},
+            '"words": half of a surrogate pair, .* is not a character',
+        ),
+        (
+            "elmo_coref",
+            {"sentences": [["a"], ["b", "\ud800"]]},
+            '"sentences": half of a surrogate pair, .* is not a character',
+        ),
         ("elmo_snli", {"hypothesis": "It runs."}, 'expected "premise" or "sentence1" in'),
         ("elmo_snli", PAIR | {"premise": "\u200b"}, '"premise": expected text that is not blank'),
         (
