@@ -37,10 +37,12 @@ class TaskPredictor(Predictor):
     """
     The base of the predictors of all tasks. A subclass has `to_instance`.
 
-    The memory of some layers grows with the square of the number of words, so a text of more than
-    `max_words`, by default `default_max_words`, is an error. A text of more than 20 characters for
-    each of these words would take long to tokenize, and is an error as well. A `tokenizer`, or its
-    configuration, replaces the dataset reader's.
+    The memory of some layers grows with the square of the number of words. Therefore a text of more
+    than `max_words` words, by default `default_max_words`, is an error. A long text would also take
+    long to tokenize, so a text of more than `CHARACTERS_PER_WORD` times `max_words` characters is
+    an error before that.
+
+    A `tokenizer`, or its configuration, replaces the dataset reader's.
     """
 
     name: ClassVar[str]  # the registered name, with which error messages begin
@@ -181,11 +183,11 @@ class SentencePredictor(TaskPredictor):
         words = words_from_json(json_dict, self._tokenizer, self.name)
         if not _takes_string(self._dataset_reader):
             return self._dataset_reader.text_to_instance(words)
-        # The reader splits the text by itself.
+        # Such a reader tokenizes by itself. It gets the sentence as typed, or a sentence of the
+        # words.
+        sentence = json_dict.get("sentence")
         if "words" in json_dict:
             sentence = " ".join(word.ensure_text() for word in words)
-        else:
-            sentence = json_dict["sentence"]
         return self._dataset_reader.text_to_instance(sentence)
 
 
@@ -211,25 +213,25 @@ def make_tokenizer(config: Tokenizer | str | dict[str, Any]) -> RawTextTokenizer
     return as_raw_text_tokenizer(config)
 
 
-def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> list[Token]:
+def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, predictor_name: str) -> list[Token]:
     """
     Returns the "words" of the input, or else the words of its "sentence". Raises
-    `ConfigurationError`, beginning with `name`, if there are none.
+    `ConfigurationError`, with a message that begins with the name of the predictor, if it has none.
     """
-    key = _first_key(json_dict, ("words", "sentence"), name)
+    key = _first_key(json_dict, ("words", "sentence"), predictor_name)
     value = json_dict[key]
     if key == "sentence":
         if not isinstance(value, str):
-            raise ConfigurationError(f'{name}: "sentence": expected text, got {value!r}')
+            raise ConfigurationError(f'{predictor_name}: "sentence": expected text, got {value!r}')
         tokens = tokenizer.tokenize(value)
     elif _are_words(value):
         tokens = [Token(_without_byte_order_mark(word)) for word in value]
     else:
         raise ConfigurationError(
-            f'{name}: "{key}": expected a list of words that are not empty, got {value!r}'
+            f'{predictor_name}: "words": expected a list of words that are not empty, got {value!r}'
         )
     if not tokens:
-        raise ConfigurationError(f'{name}: "{key}": expected words, got {value!r:.200}')
+        raise ConfigurationError(f'{predictor_name}: "{key}": expected words, got {value!r:.200}')
     return tokens
 
 
@@ -275,23 +277,27 @@ def _without_byte_order_mark(word: str) -> str:
     return word.replace(BYTE_ORDER_MARK, "")
 
 
-def text_from_json(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:
+def text_from_json(json_dict: JsonDict, keys: Sequence[str], predictor_name: str) -> str:
     """
-    Returns the text of the first of `keys` that the input has. Raises `ConfigurationError`,
-    beginning with `name`, if there is none or it is blank.
+    Returns the text of the first of `keys` that the input has. Raises `ConfigurationError`, with a
+    message that begins with the name of the predictor, if it has none or the text is blank.
     """
-    key = _first_key(json_dict, keys, name)
+    key = _first_key(json_dict, keys, predictor_name)
     text = json_dict[key]
     # Normalizing drops invisible characters: a text of nothing else is blank.
     if not isinstance(text, str) or not normalize_text(text).strip():
-        raise ConfigurationError(f'{name}: "{key}": expected text that is not blank, got {text!r}')
+        raise ConfigurationError(
+            f'{predictor_name}: "{key}": expected text that is not blank, got {text!r}'
+        )
     return text
 
 
-def _first_key(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:
+def _first_key(json_dict: JsonDict, keys: Sequence[str], predictor_name: str) -> str:
     """Returns the first key that the input has. Raises `ConfigurationError` if it has none."""
     for key in keys:
         if key in json_dict:
             return key
     expected = " or ".join(f'"{key}"' for key in keys)
-    raise ConfigurationError(f"{name}: expected {expected} in the input {json_dict!r:.200}")
+    raise ConfigurationError(
+        f"{predictor_name}: expected {expected} in the input {json_dict!r:.200}"
+    )

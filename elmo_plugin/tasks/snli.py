@@ -33,7 +33,7 @@ STANDARD_LABELS = {
     "contradiction": "contradiction",
     "contradictory": "contradiction",  # in the training data of XNLI
 }
-"""The label for each label of a file in small letters, as SICK has capitals."""
+"""The label for each label of a file, in small letters. Files such as SICK's have capitals."""
 NO_MAJORITY = ("-", "-1")
 """The label of pairs without a majority: in SNLI's own files, and in Hugging Face's."""
 
@@ -80,8 +80,9 @@ class SnliReader(LabeledTextsReader):
             hypothesis = self.tokenize_field(line, fields, "sentence2")
             if label in NO_MAJORITY or not premise or not hypothesis:
                 left_out += 1
-            else:
-                yield premise, hypothesis, STANDARD_LABELS.get(label.lower(), label)
+                continue
+            # Labels of other data sets than natural language inference stay as they are.
+            yield premise, hypothesis, STANDARD_LABELS.get(label.lower(), label)
         if left_out:
             logger.info("%s: left out %d pairs without a gold label or a text", file, left_out)
 
@@ -111,7 +112,8 @@ class SnliEsim(Classifier):
         words > contextual encoder > biattention between the sentences > projection > inference
               encoder > mean and maximum over the words > classifier > label
 
-    Premise and hypothesis share all layers. Sizes that follow from other sizes are filled in.
+    Premise and hypothesis share all layers. The input size of a layer may be left out of its
+    configuration, because it follows from the layer before it.
 
     Registered as a `Model` with name "snli_esim".
 
@@ -168,6 +170,7 @@ class SnliEsim(Classifier):
         """
         # As in the paper, `a` is for the premise and `b` for the hypothesis.
         (a, a_mask), (b, b_mask) = self.contextual_encoder.encode_together([premise, hypothesis])
+        # `b_for_a` has, for each word of the premise, what it attends to in the hypothesis.
         b_for_a, a_for_b = biattention(a, b, a_mask, b_mask)  # Shapes: (batch, time, dim)
         inferred_a = self._infer(a, b_for_a, a_mask)  # Shape: (batch, 2 * inference_dim)
         inferred_b = self._infer(b, a_for_b, b_mask)  # Shape: (batch, 2 * inference_dim)
