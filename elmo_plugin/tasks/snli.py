@@ -81,7 +81,7 @@ class SnliReader(LabeledTextsReader):
             if label in NO_MAJORITY or not premise or not hypothesis:
                 left_out += 1
                 continue
-            # Labels of other data sets than natural language inference stay as they are.
+            # Other labels than the standard ones are kept.
             yield premise, hypothesis, STANDARD_LABELS.get(label.lower(), label)
         if left_out:
             logger.info("%s: left out %d pairs without a gold label or a text", file, left_out)

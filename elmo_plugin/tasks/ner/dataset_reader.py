@@ -162,7 +162,7 @@ class Conll2003Reader(TaskDatasetReader):
         """Returns the error for a tag that may not stand where it does."""
         return line.error(
             f"expected a tag in {self._source_encoding} that may stand here, got {tag!r}; "
-            f"source_encoding names another, and {_IMPORT_HINT}"
+            f"source_encoding names another encoding, and {_IMPORT_HINT}"
         )
 
     def text_to_instance(self, tokens: list[Token], tags: list[str] | None = None) -> Instance:
@@ -173,8 +173,8 @@ class Conll2003Reader(TaskDatasetReader):
         """
         fields = sentence_fields(tokens)
         if tags is not None:
-            # The vocabulary is told the encoding of the files, so that the predictor can return
-            # tags as the user knows them. Plain tags have none.
+            # The field adds the encoding of the files to the vocabulary, so that the predictor can
+            # return tags in this encoding. Plain tags have none.
             encoding_of_files = None
             if self._source_encoding != PLAIN:
                 encoding_of_files = self._source_encoding
@@ -207,8 +207,8 @@ def sentence_rows(
 
 def _fields(line: Line) -> list[str]:
     """
-    Returns the fields of a line, separated by tabs, so that a field may contain spaces. In a line
-    without tabs, spaces separate them.
+    Returns the fields of a line. If it has tabs, they separate the fields, so a field may contain
+    spaces. Otherwise, spaces separate them.
     """
     if "\t" in line.text:
         return [field.strip(" ") for field in line.text.rstrip("\r\n").split("\t")]

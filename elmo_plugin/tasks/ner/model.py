@@ -262,8 +262,9 @@ class NerBiLstmCrf(TaskModel):
         transitions: Transitions,
     ) -> list[float]:
         """
-        Returns the probability of each entity of a sentence: the sum over the sequences of tags
-        that have it, divided by the sum over all. `emissions` has the shape (time, tags).
+        Returns the probability of each entity of a sentence: the weight of all sequences of tags
+        that have it, divided by the weight of all sequences. `emissions` has the shape (time,
+        tags).
         """
         # The first row is for all sequences. Each other row is for the sequences with one entity.
         rows = emissions.double().repeat(1 + len(spans), 1, 1)  # Shape: (rows, time, tags)
@@ -278,8 +279,8 @@ class NerBiLstmCrf(TaskModel):
 
     def _forbid_other_tags(self, emissions: Tensor, span: Span, tags: Sequence[str]) -> None:
         """
-        Forbids the tags of all sequences without this entity, by a logit of minus infinity. The
-        logits are changed in `emissions`, shape (time, tags); `tags` has the tag of each word.
+        Changes `emissions`, shape (time, tags), so that a sequence of tags without this entity is
+        impossible: other tags get a logit of minus infinity. `tags` are the predicted ones.
         """
         indices = self.vocab.get_token_to_index_vocabulary("labels")
         words = range(span.start, span.end)
@@ -304,7 +305,7 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
         check_choice("tag_encoding", tag_encoding, ("BIO", "BIOUL", "plain"), ConfigurationError)
     if tag_encoding == "plain":
         return "plain"
-    tags = parse_tags(set(labels))
+    tags = parse_tags(labels)
     if tags is None:  # The labels do not mark entities.
         if tag_encoding is None:
             return "plain"
@@ -427,7 +428,7 @@ class NerPredictor(SentencePredictor):
     @overrides
     def to_instance(self, json_dict: JsonDict) -> Instance:
         instance = super().to_instance(json_dict)
-        sentence = None  # a list of words comes without the sentence as typed
+        sentence = None  # the sentence as typed is unknown for a list of words
         if "words" not in json_dict:
             sentence = json_dict["sentence"]
         instance.add_field("text", MetadataField(sentence))
@@ -445,7 +446,7 @@ class NerPredictor(SentencePredictor):
     def _use_encoding_of_training(self, outputs: JsonDict) -> None:
         """Converts the tags of a prediction to the encoding of the training data, if known."""
         vocab = self._model.vocab
-        encoding = "BIO"  # if a reader of another package has not told the vocabulary
+        encoding = "BIO"  # for readers of other packages: they add no encoding to the vocabulary
         if ENCODING_TAGS in vocab.get_namespaces():
             encodings = list(vocab.get_token_to_index_vocabulary(ENCODING_TAGS))
             if encodings:

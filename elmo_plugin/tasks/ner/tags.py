@@ -1,6 +1,6 @@
 """The encodings of the tags of entities, and which tags may follow one another in each."""
 
-from collections.abc import Set
+from collections.abc import Iterable
 
 from allennlp.modules.conditional_random_field.conditional_random_field import is_transition_allowed
 
@@ -10,10 +10,10 @@ ENCODINGS = {"BIO": "BI", "IOB1": "BI", "BIOUL": "BIUL", "BIOES": "BIES", "BMES"
 """The letters of each encoding."""
 
 
-def parse_tags(values: Set[str]) -> dict[str, EntityTag] | None:
+def parse_tags(values: Iterable[str]) -> dict[str, EntityTag] | None:
     """
-    Parses the tags of a vocabulary. Returns `None` if they do not mark entities: if one of them
-    does not have the form of such a tag, or if some have a type and others have none.
+    Parses the different tags of a data set. Returns `None` if they do not mark entities: if one of
+    them does not have the form of such a tag, or if some have a type and others have none.
     """
     tags = {}
     for value in values:

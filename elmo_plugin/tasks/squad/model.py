@@ -228,8 +228,8 @@ class SquadBidafSelfAttention(TaskModel):
         """
         Returns the `id` of each question and its best `answer`, with the start and the end of its
         `characters` in the paragraph, and the `probability` that both ends are correct. `others`
-        are the next best answers, each with its `text` in place of `answer`. In training, when
-        nothing is predicted, the output stays as it is.
+        are the next best answers, each with its `text` in place of `answer`. The output of a
+        training step is not changed, because nothing is predicted there.
         """
         is_training = "spans" not in output_dict
         if is_training:
