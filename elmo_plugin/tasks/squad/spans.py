@@ -88,12 +88,10 @@ def average_boundary_logits(members: list[BoundaryLogits]) -> BoundaryLogits:
         start, end = member.log_probabilities()
         starts.append(start)
         ends.append(end)
-    # The logarithm of the sum of the probabilities. As a logit it is as good as their mean, because
-    # a softmax does not notice a factor of all probabilities.
-    start_logits = torch.stack(starts).logsumexp(dim=0)
-    end_logits = torch.stack(ends).logsumexp(dim=0)
-    # Padding has minus infinity. The logits of a single model are finite, so these become finite.
-    lowest = torch.finfo(start_logits.dtype).min
+    # This is the logarithm of the sum of the probabilities. As logits, the sum and the mean are the
+    # same, because a softmax does not notice a common factor.
     return BoundaryLogits(
-        start_logits.clamp(min=lowest), end_logits.clamp(min=lowest), members[0].mask
+        torch.stack(starts).logsumexp(dim=0),
+        torch.stack(ends).logsumexp(dim=0),
+        members[0].mask,
     )
