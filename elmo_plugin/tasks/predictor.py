@@ -135,8 +135,8 @@ def _strings_in(value: Any) -> Iterator[str]:
 
 def _count_words(field: Field[Any]) -> int:
     """
-    Counts the words of a text, or of a list of texts, such as the sentences of a document. Other
-    fields, such as labels, have none.
+    Counts the words of a text, or of a list of texts, such as the sentences of a document. Returns
+    0 for other fields, such as labels.
     """
     if isinstance(field, ListField):
         return sum(_count_words(part) for part in field.field_list)
@@ -148,20 +148,21 @@ def _count_words(field: Field[Any]) -> int:
 class SentencePredictor(TaskPredictor):
     """
     The base of predictors for one sentence. The input is `{"sentence": "It isn't bad."}`, tokenized
-    like the training data of the task, or a list of `"words"`, used unchanged and instead of any
-    sentence.
+    like the training data of the task, or a list of `"words"`. Words are used unchanged; if an
+    input has both, the sentence is ignored.
 
     # Parameters
 
     model : `Model`
         The model to predict with.
     dataset_reader : `DatasetReader`
-        The reader of its training; its `text_to_instance` takes the tokens.
+        The reader of the model's training data. Its `text_to_instance` takes the tokens.
     tokenizer : `Tokenizer | str | dict`, optional (default = `None`)
         How a plain sentence becomes words: a tokenizer, or its configuration, as in
-        `--predictor-args`; by default the dataset reader's, or else `default_tokenizer()`.
+        `--predictor-args`. The default is the dataset reader's tokenizer or, if it has none,
+        `default_tokenizer()`.
     max_words : `int`, optional (default = `5000`)
-        The most words of a sentence.
+        A longer sentence is an error.
     """
 
     default_tokenizer: ClassVar[type[RawTextTokenizer]] = PennTreebankTokenizer
@@ -183,8 +184,8 @@ class SentencePredictor(TaskPredictor):
         words = words_from_json(json_dict, self._tokenizer, self.name)
         if not _takes_string(self._dataset_reader):
             return self._dataset_reader.text_to_instance(words)
-        # Such a reader tokenizes by itself. It gets the sentence as typed, or a sentence of the
-        # words.
+        # A reader that takes a string tokenizes by itself, so it gets the sentence as typed. A list
+        # of words becomes a sentence.
         sentence = json_dict.get("sentence")
         if "words" in json_dict:
             sentence = " ".join(word.ensure_text() for word in words)
@@ -238,8 +239,8 @@ def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, predictor_name: s
 def text_and_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
     """
     Returns the text of an instance as typed, and the place of each word in it: its first character
-    and the one after its last. If the text or a place is not known, as for a list of words, joins
-    the words with spaces.
+    and the one after its last. If the text or a place is not known, as for a list of words, the
+    text is all words joined by spaces.
     """
     tokens = cast(TextField, instance["tokens"]).tokens
     text = None

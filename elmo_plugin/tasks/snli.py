@@ -81,8 +81,8 @@ class SnliReader(LabeledTextsReader):
             if label in NO_MAJORITY or not premise or not hypothesis:
                 left_out += 1
                 continue
-            # Other labels than the standard ones are kept.
-            yield premise, hypothesis, STANDARD_LABELS.get(label.lower(), label)
+            standard_label = STANDARD_LABELS.get(label.lower(), label)  # or else the label itself
+            yield premise, hypothesis, standard_label
         if left_out:
             logger.info("%s: left out %d pairs without a gold label or a text", file, left_out)
 
@@ -128,10 +128,9 @@ class SnliEsim(Classifier):
     inference_encoder : `Lazy[Seq2SeqEncoder]`
         Encodes the words and their attended vectors.
     classifier : `Lazy[FeedForward]`
-        Hidden layers between the two sentences as one vector and the logits of the labels.
+        Hidden layers from the vector of both sentences to the input of the logits.
     dropout : `float`, optional (default = `0.0`)
-        The rate of dropout after the attention, and on the input of the last two fully connected
-        layers: `classifier` and the logits.
+        The rate of dropout on the inputs of `projection`, of `classifier` and of the logits.
     """
 
     default_predictor = "elmo_snli"

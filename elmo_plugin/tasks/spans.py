@@ -193,6 +193,7 @@ def checked_spans(spans: Iterable[Span], length: int) -> list[Span]:
                 start, f"{label} is not in a sentence of {length} words: {start} to {end}"
             )
         if start < end_before:
+            # Other spans than arguments of predicates were checked where they were read.
             raise LabelError(start, f"{label} begins inside another argument")
         end_before = end
     return ordered

@@ -80,12 +80,8 @@ class Conll2003Reader(TaskDatasetReader):
         check_choice(
             "ner_conll2003: tag_encoding", tag_encoding, ("BIO", "BIOUL"), ConfigurationError
         )
-        for option, column in (("word_column", word_column), ("tag_column", tag_column)):
-            if not isinstance(column, int | None):
-                raise ConfigurationError(
-                    f"ner_conll2003: {option}: expected the number of a column, got {column!r}; "
-                    f"{_IMPORT_HINT} and finds columns by their names"
-                )
+        _check_column_number("word_column", word_column)
+        _check_column_number("tag_column", tag_column)
         self._source_encoding = source_encoding
         self._tag_encoding = tag_encoding
         self._expects_two_columns = word_column is None and tag_column is None
@@ -183,6 +179,15 @@ class Conll2003Reader(TaskDatasetReader):
             )
             fields["gold_tags"] = MetadataField(tags)
         return Instance(fields)
+
+
+def _check_column_number(option: str, column: int | None) -> None:
+    """Raises `ConfigurationError` if a column is given by its name, not by its number."""
+    if not isinstance(column, int | None):
+        raise ConfigurationError(
+            f"ner_conll2003: {option}: expected the number of a column, got {column!r}; "
+            f"{_IMPORT_HINT} and finds columns by their names"
+        )
 
 
 def sentence_rows(

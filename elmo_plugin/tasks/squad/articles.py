@@ -74,7 +74,7 @@ def parse_squad(lines: Iterable[Line]) -> Iterator[Paragraph]:
 
 
 def _article_name(article: Any, number: int) -> str:
-    """Returns the title of an article. For an article without title, it is "article 1" or so."""
+    """Returns the title of an article or, without a title, a name such as "article 1"."""
     title = None
     if isinstance(article, dict):
         title = article.get("title")
@@ -85,8 +85,8 @@ def _article_name(article: Any, number: int) -> str:
 
 def _parse_paragraph(paragraph: Any, place: str, seen_ids: set[str]) -> Paragraph:
     """
-    Parses a paragraph with its questions. Adds their ids to `seen_ids`, the ids of the questions
-    before. Raises `ConfigurationError` if an id is among them already.
+    Parses a paragraph with its questions. Raises `ConfigurationError` if the id of a question is
+    among the `seen_ids` of earlier ones. Otherwise the id is added to them.
     """
     text = _get(paragraph, "context", str, place)
     if is_blank(text):

@@ -22,7 +22,7 @@ _MOST_IDS = 10  # how many of the skipped questions the log names
 
 
 class TokenizedParagraph(NamedTuple):
-    """A paragraph and its words. `places` has the start and the end of each word in the text."""
+    """A paragraph and its words. `places` are the start and the end of each word in the text."""
 
     text: str
     tokens: list[Token]
