@@ -105,7 +105,7 @@ class KnownLabelField(LabelField):
 
 @cache
 def _warn_of_unknown_label(label: str, known: tuple[str, ...]) -> None:
-    """Warns that a model lacks a label. Because of the cache, each label is warned of only once."""
+    """Warns that a model lacks a label. The cache makes it warn only once for each label."""
     message = f"the model has no label {label!r}, only {', '.join(known)}"
     message = message[:_MOST_CHARACTERS_OF_LABELS]
     logger.warning("%s: it counts as wrong%s", message, did_you_mean(label, known))

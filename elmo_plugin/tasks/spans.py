@@ -118,16 +118,23 @@ def tags_to_spans(tags: Iterable[EntityTag | str]) -> list[Span]:
     spans: list[Span] = []
     is_open = False  # whether the next tag may continue the last span
     for index, item in enumerate(tags):
-        if isinstance(item, EntityTag):
-            tag = item
-        else:
-            tag = parse_tag(item) or OUTSIDE
+        tag = _as_entity_tag(item)
         if is_open and tag.bioul in ("I", "L") and spans[-1].label == tag.kind:
             spans[-1] = spans[-1]._replace(end=index + 1)
         elif tag.bioul != "O":
             spans.append(Span(start=index, end=index + 1, label=tag.kind))
         is_open = tag.bioul in ("B", "I")
     return spans
+
+
+def _as_entity_tag(tag: EntityTag | str) -> EntityTag:
+    """Parses a tag if it is a string. A string that is not a tag becomes `OUTSIDE`."""
+    if isinstance(tag, EntityTag):
+        return tag
+    parsed = parse_tag(tag)
+    if parsed is None:
+        return OUTSIDE
+    return parsed
 
 
 def spans_to_tags(spans: Iterable[Span], length: int, encoding: str = "BIO") -> list[str]:
@@ -193,7 +200,7 @@ def checked_spans(spans: Iterable[Span], length: int) -> list[Span]:
                 start, f"{label} is not in a sentence of {length} words: {start} to {end}"
             )
         if start < end_before:
-            # Other spans than arguments of predicates were checked where they were read.
+            # Only arguments of predicates can overlap here: readers check all other spans.
             raise LabelError(start, f"{label} begins inside another argument")
         end_before = end
     return ordered

@@ -99,9 +99,9 @@ def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dic
     pairs = zip_longest(gold, system)  # `None` stands for the sentences that one side lacks
     for number, (gold_sentence, system_sentence) in enumerate(pairs, start=1):
         if gold_sentence is None:
-            raise _missing(system_sentence, number, "the gold data")
+            raise _missing_sentence_error(system_sentence, number, "the gold data")
         if system_sentence is None:
-            raise _missing(gold_sentence, number, "the output of the system")
+            raise _missing_sentence_error(gold_sentence, number, "the output of the system")
         _add_sentence(metric, gold_sentence, system_sentence)
     percentages = metric.figures(scale=100)
     scores = {}
@@ -118,7 +118,7 @@ def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dic
     return scores
 
 
-def _missing(sentence: SrlSentence, number: int, where: str) -> ConfigurationError:
+def _missing_sentence_error(sentence: SrlSentence, number: int, where: str) -> ConfigurationError:
     """Returns the error for a sentence that only one side has."""
     return ConfigurationError(f"{sentence.location}: sentence {number} is missing in {where}")
 
