@@ -65,9 +65,12 @@ class TaskDatasetReader(DatasetReader):
     or `.zst` are compressed.
 
     A subclass has `read_examples`; it yields the arguments of `text_to_instance` for each example
-    in the lines of a file. Error messages use `example_names`. If `folder_patterns` is set, for
-    example to `("*.txt",)`, a folder can be read: all files below it whose names match the first
-    pattern that any file matches, compressed or not. The log lists the files without an example.
+    in the lines of a file. Error messages call the examples by the plural `example_names`.
+
+    If `folder_patterns` is set, for example to `("*_gold.txt", "*.txt")`, a folder can be read as
+    well. The patterns are tried in order, and the first one that matches a file below the folder
+    decides: all files that match it are read, compressed or not. The log lists the files without an
+    example.
 
     # Parameters
 
@@ -82,12 +85,13 @@ class TaskDatasetReader(DatasetReader):
     folder_patterns: tuple[str, ...] = ()
 
     def __init__(self, token_indexers: dict[str, TokenIndexer], **kwargs: Any) -> None:
-        # AllenNLP passes options that the constructor of a reader lacks in `kwargs`. The error of
-        # `DatasetReader` would not say which options there are. An unknown one is often about
-        # another file format, such as a delimiter.
+        # Misspelled options of a configuration arrive in `kwargs`, beside the common options. They
+        # are refused here, because the error of `DatasetReader` would not list the known ones.
         common_options = signature(DatasetReader.__init__).parameters.keys()
         unknown = sorted(kwargs.keys() - common_options)
         if unknown:
+            # Many unknown options describe another file format, such as a delimiter. Therefore the
+            # error also names `elmo import`.
             own_options = infer_constructor_params(type(self)).keys() - common_options - {"kwargs"}
             raise ConfigurationError(
                 f"dataset_reader: there is no option {unknown[0]!r}; it has "
@@ -101,7 +105,8 @@ class TaskDatasetReader(DatasetReader):
         """
         Yields the arguments of `text_to_instance` for each example in a file.
 
-        Raises `ConfigurationError`, beginning with `Line.location`, if a line is malformed.
+        Raises `ConfigurationError`, with a message that begins with `Line.location`, if a line is
+        malformed.
         """
 
     def read_lines(self, file_path: str) -> Iterable[Line]:
@@ -111,30 +116,34 @@ class TaskDatasetReader(DatasetReader):
     @overrides
     def _read(self, file_path: str) -> Iterable[Instance]:
         files = self._find_files(str(file_path))
-        empty = []
+        empty_files = []
         for file in files:
             has_example = False
             for example in self.read_examples(self.read_lines(file)):
                 has_example = True
                 yield self.text_to_instance(*example)
             if not has_example:
-                empty.append(file)
-        if len(empty) == len(files):
+                empty_files.append(file)
+        if len(empty_files) == len(files):
             if Path(file_path).is_dir():
                 kind = "folder"
             else:
                 kind = "file"
             raise ConfigurationError(f"{file_path}: no {self.example_names} in this {kind}")
-        if empty:
+        if empty_files:
             logger.info(
-                "%d of %d files have no %s: %s", len(empty), len(files), self.example_names, empty
+                "%d of %d files have no %s: %s",
+                len(empty_files),
+                len(files),
+                self.example_names,
+                empty_files,
             )
 
     def _find_files(self, file_path: str) -> list[str]:
         """
-        Returns the path if it is a file. Below a folder, finds the files that match the first of
-        the `folder_patterns` that any file matches, and returns them in order of their paths.
-        Raises `ConfigurationError` if no file is found.
+        Returns the files to read, in the order of their paths: the path itself if it is a file, or
+        the files below a folder. The first of the `folder_patterns` that matches any file chooses
+        them. Raises `ConfigurationError` if no file is found.
         """
         folder = Path(file_path)
         if not folder.is_dir():
@@ -169,14 +178,15 @@ def sentence_fields(tokens: list[Token]) -> dict[str, Field]:
 
 def read_text_lines(file_path: str, keep_marks: bool = False) -> Iterator[Line]:
     """
-    Yields the lines of a text file, plain or compressed. Byte order marks are removed; with
-    `keep_marks`, only at the beginning of lines, for files whose annotation has character offsets.
+    Yields the lines of a text file, plain or compressed. Byte order marks are removed. With
+    `keep_marks`, those inside a line stay, because they count in character offsets.
 
     Raises `ConfigurationError`, naming file and line, if a line is not UTF-8.
     """
     with as_configuration_error():
         for number, line in enumerate(read_lines(file_path), start=1):
             text = decode(line, f"{file_path}, line {number}", keep_marks)
+            # A mark before the text of a line is no part of it, even where marks are kept.
             yield Line(text.lstrip(BYTE_ORDER_MARK), file_path, number)
 
 

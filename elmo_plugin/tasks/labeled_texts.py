@@ -15,14 +15,14 @@ from elmo_plugin.common.logs import get_logger
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG, Line, TaskDatasetReader
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, raw_text_tokenizer
 
-_MOST_CHARACTERS = 500  # A message that lists all labels is cut here.
+_MOST_CHARACTERS_OF_LABELS = 500  # A message that lists all labels is cut here.
 
 logger = get_logger(__name__)
 
 
 class LabeledTextsReader(TaskDatasetReader):
     """
-    The base of readers of texts with a label: an object of JSON in each line.
+    The base of readers of texts with a label: a JSON object in each line.
 
     # Parameters
 
@@ -48,43 +48,49 @@ class LabeledTextsReader(TaskDatasetReader):
 
     def parse(self, line: Line) -> dict[str, Any]:
         """Parses the JSON object in a line. Raises `ConfigurationError` if the line is not one."""
-        # Lines of other formats have an error that names `elmo import`, not one about JSON.
+        # A line of another format, such as CSV, gets an error that names `elmo import`. An error of
+        # the JSON parser would not help there.
         if not line.text.lstrip().startswith("{"):
-            raise self._error_of_form(line, f"an object of JSON, got {line.text.strip()!r:.60}")
+            raise self._format_error(line, f"an object of JSON, got {line.text.strip()!r:.60}")
         with as_configuration_error():
+            # With `is_line`, an error names the line of the file, not line 1 of its text.
             fields: dict[str, Any] = parse_json(line.text, line.location, is_line=True)
         return fields
 
-    def words(self, line: Line, fields: dict[str, Any], key: str) -> list[Token]:
+    def tokenize_field(self, line: Line, fields: dict[str, Any], key: str) -> list[Token]:
         """Tokenizes the text in the field `key`. Raises `ConfigurationError` if it is no text."""
         text = fields.get(key)
         if not isinstance(text, str):
-            raise self._error_of_form(line, f'a text as "{key}"')
-        return self.split(line, text)
+            raise self._format_error(line, f'a text as "{key}"')
+        return self.tokenize(line, text)
 
-    def split(self, line: Line, text: str) -> list[Token]:
-        """Splits a text of a line into words. An error of the tokenizer names the line."""
+    def tokenize(self, line: Line, text: str) -> list[Token]:
+        """Splits a text into words. An error of the tokenizer becomes one that names the line."""
         try:
             return self.tokenizer.tokenize(text)
         except ConfigurationError as error:
-            raise line.error(error) from None  # with file and line
+            raise line.error(error) from None
 
-    def label(self, line: Line, fields: dict[str, Any], key: str) -> str:
-        """Returns the label in the field `key`. Raises `ConfigurationError` if it is blank."""
+    def read_label(self, line: Line, fields: dict[str, Any], key: str) -> str:
+        """
+        Returns the label in the field `key`. Raises `ConfigurationError` if it is missing, blank or
+        no text.
+        """
         label = fields.get(key)
         if not isinstance(label, str) or not label.strip():
-            raise self._error_of_form(line, f'a label as "{key}"')
+            raise self._format_error(line, f'a label as "{key}"')
         return label
 
-    def _error_of_form(self, line: Line, expected: str) -> ConfigurationError:
-        """Returns the error for a line in another form; it names the command for such files."""
+    def _format_error(self, line: Line, expected: str) -> ConfigurationError:
+        """Returns the error for a line in another format; it names the command that reads it."""
         return line.error(f"expected {expected}; `elmo import {self.task}` reads other files")
 
 
 class KnownLabelField(LabelField):
     """
-    A label that should be in the vocabulary. Another one has the index `UNKNOWN_TAG`: a training
-    refuses it, and an evaluation counts it as wrong, with a warning.
+    A label that should be in the vocabulary. If it is not, a warning is logged and its index is
+    `UNKNOWN_TAG`, by which a model recognizes it: `Classifier` refuses it in training, and counts
+    it as wrong in an evaluation.
     """
 
     @overrides
@@ -99,9 +105,9 @@ class KnownLabelField(LabelField):
 
 @cache
 def _warn_of_unknown_label(label: str, known: tuple[str, ...]) -> None:
-    """Warns once for each label that a model does not have."""
+    """Warns that a model lacks a label. The cache makes it warn only once for each label."""
     message = f"the model has no label {label!r}, only {', '.join(known)}"
-    message = message[:_MOST_CHARACTERS]
+    message = message[:_MOST_CHARACTERS_OF_LABELS]
     logger.warning("%s: it counts as wrong%s", message, did_you_mean(label, known))
 
 
@@ -113,8 +119,8 @@ def number_of_labels(vocab: Vocabulary) -> int:
 
 def check_labels(vocab: Vocabulary) -> None:
     """
-    Raises `ConfigurationError` if some labels are words and some are numbers: training and
-    validation data seem to use different names for the same labels.
+    Raises `ConfigurationError` if some labels are words and some are numbers: then training and
+    validation data seem to have different names for the same labels, such as "neutral" and "1".
     """
     labels = vocab.get_token_to_index_vocabulary("labels")
     numbers = [label for label in labels if label.isdecimal()]
@@ -122,6 +128,5 @@ def check_labels(vocab: Vocabulary) -> None:
     # A single label of one kind may be meant, such as the number 0 among words.
     if len(numbers) > 1 and num_words > 1:
         message = f"expected labels that are words or numbers, got both: {', '.join(labels)}"
-        raise ConfigurationError(
-            f"{message[:_MOST_CHARACTERS]}; the option label_names names those that are numbers"
-        )
+        message = message[:_MOST_CHARACTERS_OF_LABELS]
+        raise ConfigurationError(f"{message}; the option label_names gives names to numbers")

@@ -1,6 +1,6 @@
 """The base of the predictors of all tasks: text and words from JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from inspect import signature
@@ -37,10 +37,12 @@ class TaskPredictor(Predictor):
     """
     The base of the predictors of all tasks. A subclass has `to_instance`.
 
-    The memory of some layers grows with the square of the number of words, so a text of more than
-    `max_words`, by default `default_max_words`, is an error. A text of more than 20 characters for
-    each of these words would take long to tokenize, and is an error as well. A `tokenizer`, or its
-    configuration, replaces the dataset reader's.
+    The memory of some layers grows with the square of the number of words. Therefore a text of more
+    than `max_words` words, by default `default_max_words`, is an error. A long text would also take
+    long to tokenize, so a text of more than `CHARACTERS_PER_WORD` times `max_words` characters is
+    an error before that.
+
+    A `tokenizer`, or its configuration, replaces the dataset reader's.
     """
 
     name: ClassVar[str]  # the registered name, with which error messages begin
@@ -93,23 +95,23 @@ class TaskPredictor(Predictor):
 
     def check_input(self, json_dict: JsonDict) -> None:
         """
-        Raises `ConfigurationError` if an input is not an object, or if one of its texts is too long
-        or has something that is not a character. `check_length` counts the words later.
+        Raises `ConfigurationError` if an input is not an object, if one of its texts is too long to
+        tokenize, or if a text or a word has half of a surrogate pair. `check_length` counts the
+        words later.
         """
         if not isinstance(json_dict, dict):
             raise ConfigurationError(f"{self.name}: expected a JSON object, got {json_dict!r:.100}")
         max_characters = self._max_words * CHARACTERS_PER_WORD
-        for key, text in json_dict.items():
-            if not isinstance(text, str):
-                continue
-            if len(text) > max_characters:
+        for key, value in json_dict.items():
+            if isinstance(value, str) and len(value) > max_characters:
                 raise ConfigurationError(
-                    f"a text of {len(text):,} characters is longer than {max_characters:,}, "
+                    f"a text of {len(value):,} characters is longer than {max_characters:,}, "
                     f"{CHARACTERS_PER_WORD} for each of max_words, {self._max_words:,}: "
                     f"{TOO_LONG_HINT}"
                 )
             with as_configuration_error():
-                check_characters(text, f'{self.name}: "{key}"')
+                for text in _strings_in(value):
+                    check_characters(text, f'{self.name}: "{key}"')
 
     def check_length(self, instance: Instance) -> None:
         """Raises `ConfigurationError` if a text has more words than `max_words`."""
@@ -122,10 +124,19 @@ class TaskPredictor(Predictor):
                 )
 
 
+def _strings_in(value: Any) -> Iterator[str]:
+    """Yields a value that is a string, or the strings in a list, such as words."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from _strings_in(part)
+
+
 def _count_words(field: Field[Any]) -> int:
     """
-    Counts the words of a text, or of a list of texts, such as the sentences of a document. Other
-    fields, such as labels, have none.
+    Counts the words of a text, or of a list of texts, such as the sentences of a document. Returns
+    0 for other fields, such as labels.
     """
     if isinstance(field, ListField):
         return sum(_count_words(part) for part in field.field_list)
@@ -137,20 +148,21 @@ def _count_words(field: Field[Any]) -> int:
 class SentencePredictor(TaskPredictor):
     """
     The base of predictors for one sentence. The input is `{"sentence": "It isn't bad."}`, tokenized
-    like the training data of the task, or a list of `"words"`, used unchanged and instead of any
-    sentence.
+    like the training data of the task, or a list of `"words"`. Words are used unchanged; if an
+    input has both, the sentence is ignored.
 
     # Parameters
 
     model : `Model`
         The model to predict with.
     dataset_reader : `DatasetReader`
-        The reader of its training; its `text_to_instance` takes the tokens.
+        The reader of the model's training data. Its `text_to_instance` takes the tokens.
     tokenizer : `Tokenizer | str | dict`, optional (default = `None`)
         How a plain sentence becomes words: a tokenizer, or its configuration, as in
-        `--predictor-args`; by default the dataset reader's, or else `default_tokenizer()`.
+        `--predictor-args`. The default is the dataset reader's tokenizer or, if it has none,
+        `default_tokenizer()`.
     max_words : `int`, optional (default = `5000`)
-        The most words of a sentence.
+        A longer sentence is an error.
     """
 
     default_tokenizer: ClassVar[type[RawTextTokenizer]] = PennTreebankTokenizer
@@ -172,11 +184,11 @@ class SentencePredictor(TaskPredictor):
         words = words_from_json(json_dict, self._tokenizer, self.name)
         if not _takes_string(self._dataset_reader):
             return self._dataset_reader.text_to_instance(words)
-        # The reader splits the text by itself.
+        # A reader that takes a string tokenizes by itself, so it gets the sentence as typed. A list
+        # of words becomes a sentence.
+        sentence = json_dict.get("sentence")
         if "words" in json_dict:
             sentence = " ".join(word.ensure_text() for word in words)
-        else:
-            sentence = json_dict["sentence"]
         return self._dataset_reader.text_to_instance(sentence)
 
 
@@ -186,7 +198,8 @@ def _takes_string(reader: DatasetReader) -> bool:
     of other packages. The readers of this package take a list of tokens.
     """
     first, *_ = signature(reader.text_to_instance).parameters.values()
-    return first.annotation is str
+    # With `from __future__ import annotations`, an annotation is its own source text.
+    return first.annotation in (str, "str")
 
 
 def make_tokenizer(config: Tokenizer | str | dict[str, Any]) -> RawTextTokenizer:
@@ -201,33 +214,33 @@ def make_tokenizer(config: Tokenizer | str | dict[str, Any]) -> RawTextTokenizer
     return as_raw_text_tokenizer(config)
 
 
-def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, name: str) -> list[Token]:
+def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, predictor_name: str) -> list[Token]:
     """
     Returns the "words" of the input, or else the words of its "sentence". Raises
-    `ConfigurationError`, beginning with `name`, if there are none.
+    `ConfigurationError`, with a message that begins with the name of the predictor, if it has none.
     """
-    key = _first_key(json_dict, ("words", "sentence"), name)
+    key = _first_key(json_dict, ("words", "sentence"), predictor_name)
     value = json_dict[key]
     if key == "sentence":
         if not isinstance(value, str):
-            raise ConfigurationError(f'{name}: "sentence": expected text, got {value!r}')
+            raise ConfigurationError(f'{predictor_name}: "sentence": expected text, got {value!r}')
         tokens = tokenizer.tokenize(value)
     elif _are_words(value):
         tokens = [Token(_without_byte_order_mark(word)) for word in value]
     else:
         raise ConfigurationError(
-            f'{name}: "{key}": expected a list of words that are not empty, got {value!r}'
+            f'{predictor_name}: "words": expected a list of words that are not empty, got {value!r}'
         )
     if not tokens:
-        raise ConfigurationError(f'{name}: "{key}": expected words, got {value!r:.200}')
+        raise ConfigurationError(f'{predictor_name}: "{key}": expected words, got {value!r:.200}')
     return tokens
 
 
 def text_and_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
     """
     Returns the text of an instance as typed, and the place of each word in it: its first character
-    and the one after its last. If the text or a place is not known, as for a list of words, joins
-    the words with spaces.
+    and the one after its last. If the text or a place is not known, as for a list of words, the
+    text is all words joined by spaces.
     """
     tokens = cast(TextField, instance["tokens"]).tokens
     text = None
@@ -265,23 +278,27 @@ def _without_byte_order_mark(word: str) -> str:
     return word.replace(BYTE_ORDER_MARK, "")
 
 
-def text_from_json(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:
+def text_from_json(json_dict: JsonDict, keys: Sequence[str], predictor_name: str) -> str:
     """
-    Returns the text of the first of `keys` that the input has. Raises `ConfigurationError`,
-    beginning with `name`, if there is none or it is blank.
+    Returns the text of the first of `keys` that the input has. Raises `ConfigurationError`, with a
+    message that begins with the name of the predictor, if it has none or the text is blank.
     """
-    key = _first_key(json_dict, keys, name)
+    key = _first_key(json_dict, keys, predictor_name)
     text = json_dict[key]
     # Normalizing drops invisible characters: a text of nothing else is blank.
     if not isinstance(text, str) or not normalize_text(text).strip():
-        raise ConfigurationError(f'{name}: "{key}": expected text that is not blank, got {text!r}')
+        raise ConfigurationError(
+            f'{predictor_name}: "{key}": expected text that is not blank, got {text!r}'
+        )
     return text
 
 
-def _first_key(json_dict: JsonDict, keys: Sequence[str], name: str) -> str:
+def _first_key(json_dict: JsonDict, keys: Sequence[str], predictor_name: str) -> str:
     """Returns the first key that the input has. Raises `ConfigurationError` if it has none."""
     for key in keys:
         if key in json_dict:
             return key
     expected = " or ".join(f'"{key}"' for key in keys)
-    raise ConfigurationError(f"{name}: expected {expected} in the input {json_dict!r:.200}")
+    raise ConfigurationError(
+        f"{predictor_name}: expected {expected} in the input {json_dict!r:.200}"
+    )

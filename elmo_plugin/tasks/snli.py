@@ -33,7 +33,7 @@ STANDARD_LABELS = {
     "contradiction": "contradiction",
     "contradictory": "contradiction",  # in the training data of XNLI
 }
-"""The label for each label of a file in small letters, as SICK has capitals."""
+"""The label for each label of a file, in small letters. Files such as SICK's have capitals."""
 NO_MAJORITY = ("-", "-1")
 """The label of pairs without a majority: in SNLI's own files, and in Hugging Face's."""
 
@@ -75,13 +75,14 @@ class SnliReader(LabeledTextsReader):
                 continue
             file = line.file
             fields = self.parse(line)
-            label = self.label(line, fields, "gold_label")
-            premise = self.words(line, fields, "sentence1")
-            hypothesis = self.words(line, fields, "sentence2")
+            label = self.read_label(line, fields, "gold_label")
+            premise = self.tokenize_field(line, fields, "sentence1")
+            hypothesis = self.tokenize_field(line, fields, "sentence2")
             if label in NO_MAJORITY or not premise or not hypothesis:
                 left_out += 1
-            else:
-                yield premise, hypothesis, STANDARD_LABELS.get(label.lower(), label)
+                continue
+            standard_label = STANDARD_LABELS.get(label.lower(), label)  # or else the label itself
+            yield premise, hypothesis, standard_label
         if left_out:
             logger.info("%s: left out %d pairs without a gold label or a text", file, left_out)
 
@@ -111,7 +112,8 @@ class SnliEsim(Classifier):
         words > contextual encoder > biattention between the sentences > projection > inference
               encoder > mean and maximum over the words > classifier > label
 
-    Premise and hypothesis share all layers. Sizes that follow from other sizes are filled in.
+    Premise and hypothesis share all layers. The input size of a layer may be left out of its
+    configuration, because it follows from the layer before it.
 
     Registered as a `Model` with name "snli_esim".
 
@@ -126,10 +128,9 @@ class SnliEsim(Classifier):
     inference_encoder : `Lazy[Seq2SeqEncoder]`
         Encodes the words and their attended vectors.
     classifier : `Lazy[FeedForward]`
-        Hidden layers between the two sentences as one vector and the logits of the labels.
+        Hidden layers from the vector of both sentences to the input of the logits.
     dropout : `float`, optional (default = `0.0`)
-        The rate of dropout after the attention, and on the input of the last two fully connected
-        layers: `classifier` and the logits.
+        The rate of dropout on the inputs of `projection`, of `classifier` and of the logits.
     """
 
     default_predictor = "elmo_snli"
@@ -168,6 +169,7 @@ class SnliEsim(Classifier):
         """
         # As in the paper, `a` is for the premise and `b` for the hypothesis.
         (a, a_mask), (b, b_mask) = self.contextual_encoder.encode_together([premise, hypothesis])
+        # `b_for_a` has, for each word of the premise, what it attends to in the hypothesis.
         b_for_a, a_for_b = biattention(a, b, a_mask, b_mask)  # Shapes: (batch, time, dim)
         inferred_a = self._infer(a, b_for_a, a_mask)  # Shape: (batch, 2 * inference_dim)
         inferred_b = self._infer(b, a_for_b, b_mask)  # Shape: (batch, 2 * inference_dim)

@@ -27,17 +27,18 @@ class _Letters(NamedTuple):
 
 
 _LETTERS = {
+    "BIO": _Letters("B", "I", "I", "B"),
+    "IOB1": _Letters("B", "I", "I", "B"),
     "BIOUL": _Letters("B", "I", "L", "U"),
     "BIOES": _Letters("B", "I", "E", "S"),
     "BMES": _Letters("B", "M", "E", "S"),
 }
-_BIO = _Letters("B", "I", "I", "B")  # All other encodings have these letters.
-_BIOUL = {"S": "U", "E": "L", "M": "I"}  # the letters of other encodings in BIOUL
-_LETTER = "BIESULM"
+_TO_BIOUL = {"S": "U", "E": "L", "M": "I"}  # from letters of other encodings
+_ALL_LETTERS = "BIESULM"  # of all encodings
 # The letter of an encoding, before or after the label of its span.
 _TAG = re.compile(
-    rf"(?P<letter>[{_LETTER}])(?:[-_](?P<label>\S+))?"
-    rf"|(?P<label_before>\S+)[-_](?P<letter_after>[{_LETTER}])",
+    rf"(?P<letter>[{_ALL_LETTERS}])(?:[-_](?P<label>\S+))?"
+    rf"|(?P<label_before>\S+)[-_](?P<letter_after>[{_ALL_LETTERS}])",
     re.IGNORECASE,
 )
 
@@ -76,15 +77,15 @@ class LabelError(BiLmError):
 
 
 @contextmanager
-def locate_label_errors(lines: Sequence[Line], column: str = "") -> Iterator[None]:
+def locate_label_errors(lines: Sequence[Line], prefix: str = "") -> Iterator[None]:
     """
-    Turns a `LabelError` into a `ConfigurationError` that begins with file, line and `column`.
-    `lines` has a line for each word of the sentence or document.
+    Turns a `LabelError` into a `ConfigurationError` that begins with file and line, and a `prefix`
+    such as "column 3: ". `lines` has a line for each word of the sentence or document.
     """
     try:
         yield
     except LabelError as error:
-        raise ConfigurationError(f"{lines[error.row].location}: {column}{error}") from None
+        raise ConfigurationError(f"{lines[error.row].location}: {prefix}{error}") from None
 
 
 def parse_tag(value: str) -> EntityTag | None:
@@ -95,13 +96,17 @@ def parse_tag(value: str) -> EntityTag | None:
     if value in ("O", "o"):
         return OUTSIDE
     match = _TAG.fullmatch(value)
-    is_small_letter = len(value) == 1 and value.islower()  # rather a word than a tag, such as "i"
-    if match is None or is_small_letter:
+    if match is None:
         return None
-    letter = match["letter"] or match["letter_after"]
-    letter = letter.upper()
-    label = match["label"] or match["label_before"] or ""
-    return EntityTag(letter=letter, bioul=_BIOUL.get(letter, letter), kind=label)
+    if len(value) == 1 and value.islower():
+        return None  # A small letter alone, such as "i", is more likely a word than a tag.
+    if match["letter"]:
+        letter = match["letter"].upper()
+        label = match["label"] or ""
+    else:
+        letter = match["letter_after"].upper()
+        label = match["label_before"]
+    return EntityTag(letter=letter, bioul=_TO_BIOUL.get(letter, letter), kind=label)
 
 
 def tags_to_spans(tags: Iterable[EntityTag | str]) -> list[Span]:
@@ -113,10 +118,7 @@ def tags_to_spans(tags: Iterable[EntityTag | str]) -> list[Span]:
     spans: list[Span] = []
     is_open = False  # whether the next tag may continue the last span
     for index, item in enumerate(tags):
-        if isinstance(item, EntityTag):
-            tag = item
-        else:
-            tag = parse_tag(item) or OUTSIDE
+        tag = _as_entity_tag(item)
         if is_open and tag.bioul in ("I", "L") and spans[-1].label == tag.kind:
             spans[-1] = spans[-1]._replace(end=index + 1)
         elif tag.bioul != "O":
@@ -125,28 +127,44 @@ def tags_to_spans(tags: Iterable[EntityTag | str]) -> list[Span]:
     return spans
 
 
+def _as_entity_tag(tag: EntityTag | str) -> EntityTag:
+    """Parses a tag if it is a string. A string that is not a tag becomes `OUTSIDE`."""
+    if isinstance(tag, EntityTag):
+        return tag
+    parsed = parse_tag(tag)
+    if parsed is None:
+        return OUTSIDE
+    return parsed
+
+
 def spans_to_tags(spans: Iterable[Span], length: int, encoding: str = "BIO") -> list[str]:
     """
-    Returns the tags of a sentence of `length` words, in any encoding. In "IO", a tag is only the
-    label. `tags_to_spans` is the inverse, except for "IO". Raises `LabelError` if spans overlap or
-    are not inside the sentence.
+    Returns the tags of a sentence of `length` words, in any encoding. In "IO", the tag of a word is
+    the label of its span, without a letter. `tags_to_spans` is the inverse, except for "IO". Raises
+    `LabelError` if spans overlap or are not inside the sentence.
     """
-    letters_of_encoding = _LETTERS.get(encoding, _BIO)
     tags = ["O"] * length
     before: Span | None = None
     for span in checked_spans(spans, length):
         words = slice(span.start, span.end)
-        letters = letters_of_encoding.of_span(span.end - span.start)
-        if encoding == "IOB1" and not _follows(span, before):
-            letters[0] = "I"  # B is only for a span right behind another with the same label
         if encoding == "IO":
-            tags[words] = [span.label] * len(letters)
-        elif span.label:
-            tags[words] = [f"{letter}-{span.label}" for letter in letters]
+            tags[words] = [span.label] * (span.end - span.start)
         else:
-            tags[words] = letters
+            tags[words] = _tags_of_span(span, before, encoding)
         before = span
     return tags
+
+
+def _tags_of_span(span: Span, before: Span | None, encoding: str) -> list[str]:
+    """Returns the tags of the words of a span. `before` is the previous span of the sentence."""
+    # Archives of early versions may name another encoding, "mixed". Their tags become BIO.
+    letters_of_encoding = _LETTERS.get(encoding, _LETTERS["BIO"])
+    letters = letters_of_encoding.of_span(span.end - span.start)
+    if encoding == "IOB1" and not _follows(span, before):
+        letters[0] = "I"  # B is only for a span right behind another with the same label
+    if not span.label:
+        return letters
+    return [f"{letter}-{span.label}" for letter in letters]
 
 
 def _follows(span: Span, before: Span | None) -> bool:
@@ -182,6 +200,7 @@ def checked_spans(spans: Iterable[Span], length: int) -> list[Span]:
                 start, f"{label} is not in a sentence of {length} words: {start} to {end}"
             )
         if start < end_before:
+            # Only arguments of predicates can overlap here: readers check all other spans.
             raise LabelError(start, f"{label} begins inside another argument")
         end_before = end
     return ordered

@@ -198,10 +198,10 @@ class SstTreesReader(LabeledTextsReader):
         """
         for line in lines:
             fields = self.parse(line)
-            words = self.words(line, fields, "text")
+            words = self.tokenize_field(line, fields, "text")
             if not words:
                 raise line.error("the text is blank")
-            yield words, self.label(line, fields, "label"), None
+            yield words, self.read_label(line, fields, "label"), None
 
     def _read_trees(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], str, list[Token]]]:
         """
@@ -238,7 +238,7 @@ class SstTreesReader(LabeledTextsReader):
         """Returns the words of a tree. Without phrases, it is a text that is not yet tokenized."""
         if has_phrases:
             return [Token(word) for word in sentence.words]
-        return self.split(line, " ".join(sentence.words))
+        return self.tokenize(line, " ".join(sentence.words))
 
     def text_to_instance(
         self,

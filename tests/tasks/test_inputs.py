@@ -35,6 +35,16 @@ PAIR, DOGS = {"premise": "A dog runs.", "hypothesis": "It runs."}, {"sentence": 
             {"sentence": "a \ud800"},
             '"sentence": half of a surrogate pair, .* is not a character',
         ),
+        (
+            "elmo_ner",
+            {"words": ["Ada", "\ud800"]},
+            '"words": half of a surrogate pair, .* is not a character',
+        ),
+        (
+            "elmo_coref",
+            {"sentences": [["a"], ["b", "\ud800"]]},
+            '"sentences": half of a surrogate pair, .* is not a character',
+        ),
         ("elmo_snli", {"hypothesis": "It runs."}, 'expected "premise" or "sentence1" in'),
         ("elmo_snli", PAIR | {"premise": "\u200b"}, '"premise": expected text that is not blank'),
         (
@@ -73,6 +83,14 @@ class StringReader(DatasetReader):
         return Instance({"sentence": LabelField(sentence)})
 
 
+class ReaderWithFutureAnnotations(DatasetReader):
+    """A reader of strings in a module with `from __future__ import annotations`."""
+
+    def text_to_instance(self, sentence: "str") -> Instance:  # type: ignore[override]
+        return Instance({"sentence": LabelField(sentence)})
+
+
+@pytest.mark.parametrize("reader", [StringReader, ReaderWithFutureAnnotations])
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
@@ -82,7 +100,7 @@ class StringReader(DatasetReader):
     ],
 )
 def test_a_reader_of_strings_gets_the_words_instead_of_any_sentence(
-    line: dict[str, Any], sentence: str
+    line: dict[str, Any], sentence: str, reader: type[DatasetReader]
 ) -> None:
-    predictor: Any = Predictor.by_name("elmo_ner")(nn.Linear(1, 1), StringReader())
+    predictor: Any = Predictor.by_name("elmo_ner")(nn.Linear(1, 1), reader())
     assert predictor.to_instance(line)["sentence"].label == sentence

@@ -21,7 +21,7 @@ from elmo_plugin.tasks.tokenizers import as_raw_text_tokenizer
 
 PLAIN = "plain"  # in place of an encoding: tags that mark no entities
 DOCUMENT = "-DOCSTART-"
-_OTHER_FILES = "`elmo import ner` (or tag) reads other files"
+_IMPORT_HINT = "`elmo import ner` (or tag) reads other files"
 
 
 class Row(NamedTuple):
@@ -34,9 +34,9 @@ class Row(NamedTuple):
 @DatasetReader.register("ner_conll2003")
 class Conll2003Reader(TaskDatasetReader):
     """
-    Reads a word and its tag in each line, between a tab or spaces, with a blank line after each
-    sentence. `elmo import ner` and `elmo import tag` write this form. `TaskDatasetReader` describes
-    compression.
+    Reads a word and its tag in each line, separated by a tab or spaces, with a blank line after
+    each sentence. `elmo import ner` and `elmo import tag` write this form. `TaskDatasetReader`
+    describes compression.
 
     Registered as a `DatasetReader` with name "ner_conll2003".
 
@@ -50,8 +50,8 @@ class Conll2003Reader(TaskDatasetReader):
     tag_encoding : `str`, optional (default = `"BIOUL"`)
         The tags of the instances, if they are not plain: "BIO" or "BIOUL".
     word_column, tag_column : `int`, optional (default = `None`)
-        The numbers of the columns in files of more than two, from 0, or from the end if they are
-        negative. The published files of CoNLL-2003 have `tag_column: 3`.
+        Where word and tag are in files with more than two columns. Columns are counted from 0;
+        negative numbers count from the end. The published files of CoNLL-2003 have `tag_column: 3`.
     tokenizer : `Tokenizer`, optional (default = `SpacyRulesTokenizer()`)
         How the predictor splits plain sentences into words; the reader itself does not need it.
 
@@ -80,12 +80,8 @@ class Conll2003Reader(TaskDatasetReader):
         check_choice(
             "ner_conll2003: tag_encoding", tag_encoding, ("BIO", "BIOUL"), ConfigurationError
         )
-        for option, column in (("word_column", word_column), ("tag_column", tag_column)):
-            if not isinstance(column, int | None):
-                raise ConfigurationError(
-                    f"ner_conll2003: {option}: expected the number of a column, got {column!r}; "
-                    f"{_OTHER_FILES} and finds columns by their names"
-                )
+        _check_column_number("word_column", word_column)
+        _check_column_number("tag_column", tag_column)
         self._source_encoding = source_encoding
         self._tag_encoding = tag_encoding
         self._expects_two_columns = word_column is None and tag_column is None
@@ -95,12 +91,16 @@ class Conll2003Reader(TaskDatasetReader):
         self._tag_column = 1
         if tag_column is not None:
             self._tag_column = tag_column
-        self.tokenizer = None  # the predictor has its own default
+        # Only the predictor tokenizes. It has a default tokenizer for a reader without one.
+        self.tokenizer = None
         if tokenizer is not None:
             self.tokenizer = as_raw_text_tokenizer(tokenizer)
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[tuple[list[Token], list[str]]]:
-        """Yields the words of each sentence and their tags; tags of entities in `tag_encoding`."""
+        """
+        Yields the words of each sentence and their tags. Tags that mark entities are converted to
+        `tag_encoding`.
+        """
         for rows in sentence_rows(lines):
             words = []
             tags = []
@@ -109,7 +109,7 @@ class Conll2003Reader(TaskDatasetReader):
                 words.append(Token(fields[self._word_column]))
                 tags.append(fields[self._tag_column])
             if self._source_encoding != PLAIN:
-                tags = self._in_tag_encoding(rows, tags)
+                tags = self._convert_tags(rows, tags)
             yield words, tags
 
     def _check_columns(self, line: Line, fields: Sequence[str]) -> None:
@@ -123,7 +123,7 @@ class Conll2003Reader(TaskDatasetReader):
             if width == 1:
                 columns = "one column"
             raise line.error(
-                f"expected a word and its tag, got {columns}; {_OTHER_FILES}, tag_column chooses "
+                f"expected a word and its tag, got {columns}; {_IMPORT_HINT}, tag_column chooses "
                 "a column, and `elmo predict` takes texts, or JSON with a list of words"
             )
         for option, column in (
@@ -133,42 +133,44 @@ class Conll2003Reader(TaskDatasetReader):
             if not -width <= column < width:
                 raise line.error(f"expected {option} {column}, got {width} columns")
             if not fields[column]:
-                raise line.error(f"{option} {column} is blank; {_OTHER_FILES}")
+                raise line.error(f"{option} {column} is blank; {_IMPORT_HINT}")
 
-    def _in_tag_encoding(self, rows: Sequence[Row], tags: Sequence[str]) -> list[str]:
+    def _convert_tags(self, rows: Sequence[Row], tags: Sequence[str]) -> list[str]:
         """
-        Returns the tags of a sentence in `tag_encoding`. Raises `ConfigurationError`, naming the
-        file and the line of the tag's row, if a tag is not legal in `source_encoding`.
+        Converts the tags of a sentence from `source_encoding` to `tag_encoding`. Raises
+        `ConfigurationError`, naming the file and the line of the tag's row, if a tag is not legal
+        in `source_encoding`.
         """
-        meanings: list[EntityTag] = []
-        before = OUTSIDE
+        entity_tags: list[EntityTag] = []
+        previous = OUTSIDE
         for row, tag in zip(rows, tags, strict=True):
-            meaning = parse_tag(tag)
-            if meaning is None or not is_legal(self._source_encoding, before, meaning):
-                raise self._illegal_tag(row.line, tag)
-            meanings.append(meaning)
-            before = meaning
-        # The sentence may not end within an entity, such as after a B of BIOUL.
-        if not is_legal(self._source_encoding, before, OUTSIDE):
-            raise self._illegal_tag(rows[-1].line, tags[-1])
-        return spans_to_tags(tags_to_spans(meanings), len(tags), self._tag_encoding)
+            entity_tag = parse_tag(tag)
+            if entity_tag is None or not is_legal(self._source_encoding, previous, entity_tag):
+                raise self._illegal_tag_error(row.line, tag)
+            entity_tags.append(entity_tag)
+            previous = entity_tag
+        # A sentence may not end in the middle of an entity, as after a `B` in BIOUL.
+        if not is_legal(self._source_encoding, previous, OUTSIDE):
+            raise self._illegal_tag_error(rows[-1].line, tags[-1])
+        return spans_to_tags(tags_to_spans(entity_tags), len(tags), self._tag_encoding)
 
-    def _illegal_tag(self, line: Line, tag: str) -> ConfigurationError:
+    def _illegal_tag_error(self, line: Line, tag: str) -> ConfigurationError:
         """Returns the error for a tag that may not stand where it does."""
         return line.error(
             f"expected a tag in {self._source_encoding} that may stand here, got {tag!r}; "
-            f"source_encoding names another, and {_OTHER_FILES}"
+            f"source_encoding names another encoding, and {_IMPORT_HINT}"
         )
 
     def text_to_instance(self, tokens: list[Token], tags: list[str] | None = None) -> Instance:
         """
         Makes an instance of the words of a sentence, with the fields `tokens` and `words` (the
-        strings). If the `tags` are given, in `tag_encoding`, it also has the fields `tags` and
-        `gold_tags` (the strings).
+        strings). With `tags`, in `tag_encoding`, it also has the fields `tags` and `gold_tags` (the
+        strings).
         """
         fields = sentence_fields(tokens)
         if tags is not None:
-            # The vocabulary keeps the encoding of the files: the predictor returns tags in it.
+            # The field adds the encoding of the files to the vocabulary, so that the predictor can
+            # return tags in this encoding. Plain tags have none.
             encoding_of_files = None
             if self._source_encoding != PLAIN:
                 encoding_of_files = self._source_encoding
@@ -179,17 +181,27 @@ class Conll2003Reader(TaskDatasetReader):
         return Instance(fields)
 
 
+def _check_column_number(option: str, column: int | None) -> None:
+    """Raises `ConfigurationError` if a column is given by its name, not by its number."""
+    if not isinstance(column, int | None):
+        raise ConfigurationError(
+            f"ner_conll2003: {option}: expected the number of a column, got {column!r}; "
+            f"{_IMPORT_HINT} and finds columns by their names"
+        )
+
+
 def sentence_rows(
     lines: Iterable[Line], boundaries: Sequence[str] = (DOCUMENT,)
 ) -> Iterator[list[Row]]:
     """
-    Yields the rows of each sentence. A blank line, or one that begins with one of the `boundaries`
-    as a word, ends a sentence.
+    Yields the rows of each sentence. A sentence ends at a blank line, and at a line whose first
+    word is one of the `boundaries`.
     """
     rows: list[Row] = []
     for line in lines:
-        words = line.columns  # between tabs and spaces alike
-        if words and words[0] not in boundaries:
+        words = line.columns
+        is_end = not words or words[0] in boundaries
+        if not is_end:
             rows.append(Row(line, _fields(line)))
         elif rows:
             yield rows
@@ -199,7 +211,10 @@ def sentence_rows(
 
 
 def _fields(line: Line) -> list[str]:
-    """Returns the fields of a line: between its tabs, or between spaces in a line without tabs."""
+    """
+    Returns the fields of a line. If it has tabs, they separate the fields, so a field may contain
+    spaces. Otherwise, spaces separate them.
+    """
     if "\t" in line.text:
         return [field.strip(" ") for field in line.text.rstrip("\r\n").split("\t")]
     return line.columns

@@ -60,54 +60,58 @@ def _starts_between(before: _Tag, after: _Tag) -> bool:
 
 class _ChunkCounter:
     """
-    Counts gold, predicted and correct chunks, word by word as conlleval.pl does. A chunk is correct
-    if it starts and ends at the same words in both, with the same type.
+    Counts gold, predicted and correct chunks, word by word as conlleval.pl does. A predicted chunk
+    is correct if a gold chunk starts and ends at the same words, with the same type.
     """
 
     def __init__(self, counts: Mapping[str, Counter[str]]) -> None:
         self._counts = counts
         # The tags of the word before; O before the first word.
-        self._gold = _NO_TAG
-        self._predicted = _NO_TAG
-        # Whether a chunk of the same type started at the same word in both, and goes on in both.
-        self._is_common = False
+        self._gold_before = _NO_TAG
+        self._predicted_before = _NO_TAG
+        # Whether the word before is in a gold chunk and in a predicted one that started at the same
+        # word, with the same type.
+        self._is_in_common_chunk = False
 
     def read(self, gold: _Tag, predicted: _Tag) -> None:
         """Reads the tags of the next word: counts chunks that end before it, or start at it."""
         self._end_chunks(gold, predicted)
         self._start_chunks(gold, predicted)
-        self._gold = gold
-        self._predicted = predicted
+        self._gold_before = gold
+        self._predicted_before = predicted
 
     def _end_chunks(self, gold: _Tag, predicted: _Tag) -> None:
         """Counts the common chunk as correct if gold and predicted chunk end before this word."""
-        gold_ends = _ends_between(self._gold, gold)
-        predicted_ends = _ends_between(self._predicted, predicted)
-        if self._is_common and gold_ends and predicted_ends:
-            self._counts["correct"][self._gold.kind] += 1
+        gold_ends = _ends_between(self._gold_before, gold)
+        predicted_ends = _ends_between(self._predicted_before, predicted)
+        if self._is_in_common_chunk and gold_ends and predicted_ends:
+            self._counts["correct"][self._gold_before.kind] += 1
         if gold_ends or predicted_ends:
-            self._is_common = False
+            self._is_in_common_chunk = False
 
     def _start_chunks(self, gold: _Tag, predicted: _Tag) -> None:
         """Counts the chunks that start at this word, and notes whether they are common so far."""
-        gold_starts = _starts_between(self._gold, gold)
-        predicted_starts = _starts_between(self._predicted, predicted)
+        gold_starts = _starts_between(self._gold_before, gold)
+        predicted_starts = _starts_between(self._predicted_before, predicted)
         if gold_starts:
             self._counts["gold"][gold.kind] += 1
         if predicted_starts:
             self._counts["predicted"][predicted.kind] += 1
         if gold.kind != predicted.kind:
-            self._is_common = False
+            # A chunk of one type cannot go on in both. `_end_chunks` has ended it already, unless
+            # it is one of the exceptions of `finish`.
+            self._is_in_common_chunk = False
         elif gold_starts and predicted_starts:
-            self._is_common = True
+            self._is_in_common_chunk = True
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """
-        Counts a chunk that is still common behind the last word as correct. Only "S" without a type
-        goes on there, because conlleval.pl does not end it before O.
+        Counts the common chunk as correct if it has not ended by now. The O behind the last word
+        ends most chunks. But conlleval.pl has exceptions for tags without a type: an "S" does not
+        end before O, and no letter ends before ".".
         """
-        if self._is_common:
-            self._counts["correct"][self._gold.kind] += 1
+        if self._is_in_common_chunk:
+            self._counts["correct"][self._gold_before.kind] += 1
 
 
 @Metric.register("ner_f1")
@@ -139,14 +143,15 @@ class NerF1(SpanF1):
 
     def add(self, sentences: Iterable[Sequence[tuple[str, str]]]) -> None:
         """Adds sentences, each with the gold tag and the predicted tag of its words."""
-        chunks = _ChunkCounter(self.counts)  # one for all, as conlleval.pl reads a whole file
+        # One counter reads all sentences, because conlleval.pl reads a file as one row of words. An
+        # O between sentences keeps chunks apart.
+        chunks = _ChunkCounter(self.counts)
         for sentence in sentences:
             self._count_words(sentence)
             for gold_tag, predicted_tag in sentence:
                 chunks.read(_parse(gold_tag), _parse(predicted_tag))
-            # O after the last word ends the chunks that are open there.
             chunks.read(_NO_TAG, _NO_TAG)
-        chunks.end()
+        chunks.finish()
 
     def _count_words(self, sentence: Sequence[tuple[str, str]]) -> None:
         """Counts the words of a sentence, and those whose predicted tag is the gold tag."""
@@ -160,7 +165,9 @@ class NerF1(SpanF1):
 
     @overrides
     def metrics(self) -> dict[str, float]:
-        """Returns `accuracy` and, if the tags mark entities, their figures."""
+        """
+        Returns `accuracy` and, if the tags mark entities, precision, recall and F1 of the entities.
+        """
         figures = {"accuracy": self.accuracy()}
         if self._has_entities:
             figures |= super().metrics()
@@ -178,9 +185,11 @@ def score_tagged(path: str) -> dict[str, Any]:
     Scores a file with one word per line; its last two columns are the gold tag and the predicted
     tag. Blank lines separate sentences.
 
-    Returns a dictionary: "raw" are the lines that conlleval.pl prints, "overall" the percentages of
-    all chunks, and under the name of each type are its percentages and "found", the number of
-    predicted chunks.
+    Returns a dictionary with
+
+    - "raw": the lines that conlleval.pl prints;
+    - "overall": precision, recall and F1 of all chunks, in percent;
+    - the name of each type: the same for its chunks, and "found", the number of predicted ones.
 
     Raises `ConfigurationError`, naming file and line, if the number of columns changes or a tag is
     malformed.
@@ -201,54 +210,59 @@ def score_tagged(path: str) -> dict[str, Any]:
 def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
     """
     Yields the gold tag and the predicted tag of each word of each sentence, the last two columns
-    of a line. Lines with comments and a header are left out.
+    of a line. Comments and a header in the first line are left out.
 
     Raises `ConfigurationError`, naming file and line, if the number of columns changes or a tag is
     malformed.
     """
-    first: Line | None = None
-    width = 0  # the number of columns of the first line, and so of all
+    first_line: Line | None = None
+    num_columns = 0  # of the first line, and so of every line
     without_comments = (line for line in lines if not _is_comment(line))
     for rows in sentence_rows(without_comments, boundaries=(BOUNDARY, DOCUMENT)):
         sentence = []
-        for line, _ in rows:
-            fields = line.columns  # between tabs and spaces alike, as conlleval.pl splits a line
-            if first is None:
-                first = line
-                width = len(fields)
-                if fields[-2:] == _HEADER:
+        for row in rows:
+            line = row.line
+            # conlleval.pl splits a line at tabs and spaces alike; `row.fields` may contain spaces.
+            columns = line.columns
+            if first_line is None:
+                first_line = line
+                num_columns = len(columns)
+                if columns[-2:] == _HEADER:
                     continue
-            if len(fields) != width:
+            if len(columns) != num_columns:
                 raise line.error(
-                    f"expected {width} columns (as in {first.place}), got {len(fields)}"
+                    f"expected {num_columns} columns (as in {first_line.place}), got {len(columns)}"
                 )
-            _check_tags(line, fields)
-            sentence.append((fields[-2], fields[-1]))
-        if sentence:  # otherwise these rows were a header alone
+            _check_tags(line, columns)
+            sentence.append((columns[-2], columns[-1]))
+        if sentence:  # otherwise the header was the only row
             yield sentence
 
 
 def _is_comment(line: Line) -> bool:
     """
-    Returns whether a line begins with "#" and does not end in two tags, as a word would, or begins
-    with a key and "=", as comments do in CoNLL-U: their texts may end in words such as "I .".
+    Returns whether a line is a comment. It begins with "#", but so may a line of a word and its
+    tags: if it ends in two tags, it is no comment.
     """
     if not line.text.startswith("#"):
         return False
+    # The text of a comment in CoNLL-U may end in words that look like tags: "# text = So do I ."
     if _KEY_AND_VALUE.match(line.text):
         return True
     return not all(_parse(tag).prefix in _PREFIXES for tag in line.columns[-2:])
 
 
-def _check_tags(line: Line, fields: Sequence[str]) -> None:
+def _check_tags(line: Line, columns: Sequence[str]) -> None:
     """Raises `ConfigurationError` if the last two columns are no tags that conlleval.pl knows."""
     expected = "the gold tag and the predicted tag, which begin with B, I, E, S or O"
-    if len(fields) < 2:
-        raise line.error(f"expected at the end {expected}, got {len(fields)} columns")
-    for text in fields[-2:]:
+    if len(columns) < 2:
+        raise line.error(f"expected at the end {expected}, got {len(columns)} columns")
+    for text in columns[-2:]:
         if _parse(text).prefix not in _PREFIXES:
             got = repr(text)
-            if len(fields) == 2:  # a word and one tag
+            if len(columns) == 2:
+                # Two columns can be two tags. As one is not a tag, they seem to be a word and its
+                # only tag, so the error is about the missing column.
                 got = "2 columns"
             raise line.error(f"expected at the end {expected}, got {got}")
 

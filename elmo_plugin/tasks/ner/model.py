@@ -2,8 +2,9 @@
 The named entity tagger of Peters et al. (2018), biLSTM layers and a CRF, and its predictor.
 
 The CRF gives each sequence of tags a logit: the sum of the logits of its tags (`emissions`) and of
-its transitions. The probability of an entity is the share of the sequences that have it, in the sum
-over all legal sequences. For `Ada lives`, with the tags of persons in BIO and the entity "Ada":
+its transitions. The weight of a sequence is the exponential of its logit. The probability of an
+entity is the weight of all legal sequences that have it, divided by the weight of all legal
+sequences. For `Ada lives`, with the tags of persons in BIO and the entity "Ada":
 
     all legal sequences    O O,  O B-PER,  B-PER O,  B-PER B-PER,  B-PER I-PER
     those with "Ada"                       B-PER O,  B-PER B-PER
@@ -11,7 +12,7 @@ over all legal sequences. For `Ada lives`, with the tags of persons in BIO and t
 
 import copy
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -33,6 +34,7 @@ from elmo_plugin.tasks.ner.tags import ENCODINGS, parse_tags
 from elmo_plugin.tasks.predictor import SentencePredictor, text_and_places
 from elmo_plugin.tasks.spans import (
     OUTSIDE,
+    EntityTag,
     Span,
     describe_spans,
     parse_tag,
@@ -69,13 +71,15 @@ class Transitions(NamedTuple):
     @classmethod
     def of_crf(cls, crf: ConditionalRandomField) -> "Transitions":
         """Returns the transitions of a CRF, with those that it forbids made illegal."""
+        num_tags = crf.num_tags
         illegal = crf._constraint_mask == 0  # Shape: (tags + 2, tags + 2)
-        start = crf.num_tags  # the row of the mask for the first tag
-        end = crf.num_tags + 1  # the column for the last tag
+        # In the mask, the start and the end of a sentence are two more tags behind the others.
+        start = num_tags
+        end = num_tags + 1
         return cls(
-            between=crf.transitions.masked_fill(illegal[:start, :start], ILLEGAL),
-            to_first=crf.start_transitions.masked_fill(illegal[start, :start], ILLEGAL),
-            from_last=crf.end_transitions.masked_fill(illegal[:start, end], ILLEGAL),
+            between=crf.transitions.masked_fill(illegal[:num_tags, :num_tags], ILLEGAL),
+            to_first=crf.start_transitions.masked_fill(illegal[start, :num_tags], ILLEGAL),
+            from_last=crf.end_transitions.masked_fill(illegal[:num_tags, end], ILLEGAL),
         )
 
     def log_sum(self, emissions: Tensor) -> Tensor:
@@ -87,8 +91,8 @@ class Transitions(NamedTuple):
         # In double precision, because probabilities are differences of such logarithms.
         between = self.between.double()
         first, *others = emissions.double().unbind(dim=1)
-        # Over the sequences up to a word, by the tag in which they end. Shape: (rows, tags)
-        log_sums = self.to_first.double() + first
+        # For each tag: the sum over the sequences of the words so far that end in this tag.
+        log_sums = self.to_first.double() + first  # Shape: (rows, tags)
         for emission in others:
             log_sums = (log_sums.unsqueeze(2) + between).logsumexp(dim=1) + emission
         return (log_sums + self.from_last.double()).logsumexp(dim=1)
@@ -97,9 +101,9 @@ class Transitions(NamedTuple):
 @Model.register("ner_bilstm_crf")
 class NerBiLstmCrf(TaskModel):
     """
-    Tags words by a contextual encoder of words, their characters and ELMo, one linear layer to a
-    logit for each tag, and a CRF over the tags (Lample et al., 2016) that never predicts an illegal
-    sequence of them. Plain tags, such as parts of speech, may follow one another in any order; only
+    Tags words in three steps. A contextual encoder reads the words, their characters and ELMo; a
+    linear layer computes a logit for each tag; a CRF (Lample et al., 2016) finds the best legal
+    sequence of tags. Plain tags, such as parts of speech, may follow one another in any order; only
     their accuracy is measured.
 
     The loss is the negative log-likelihood of the tags, summed over the sentences of the batch as
@@ -158,17 +162,7 @@ class NerBiLstmCrf(TaskModel):
         labels = vocab.get_token_to_index_vocabulary("labels")
         _find_tag_encoding(self._tag_encoding, labels)  # raises for most tags in another encoding
         if self._tag_encoding == "BIOUL":
-            # New tags in BIO beside the old ones in BIOUL have a B without an L of their type.
-            begun = {tag[1:] for tag in labels if tag[0] == "B"}
-            ended = {tag[1:] for tag in labels if tag[0] == "L"}
-            unfinished_types = begun - ended
-            if unfinished_types:
-                unfinished = min(unfinished_types)  # such as "-PER"
-                raise ConfigurationError(
-                    "ner_bilstm_crf: expected tags in BIOUL, as in training, but "
-                    f"B{unfinished} has no L{unfinished}: the dataset reader's tag_encoding "
-                    "is another"
-                )
+            _check_all_types_have_l(labels)
         num_known = self.crf.num_tags
         if num_known < len(labels):
             self.tag_projection = extend_output_layer(self.tag_projection, vocab)
@@ -188,8 +182,8 @@ class NerBiLstmCrf(TaskModel):
         Averages the members' emissions, and the transition, start and end scores of their CRFs.
         """
         emissions = torch.stack([member.emissions for member in logits]).mean(dim=0)
-        # Among the tensors of a CRF is the mask of allowed transitions. It is the same in all
-        # members, so the mean of these masks is that mask.
+        # The state of a CRF also contains its mask of allowed transitions. All members have the
+        # same mask, so averaging does not change it.
         states = [member.crf.state_dict() for member in logits]
         mean_state = {}
         for name in states[0]:
@@ -207,11 +201,13 @@ class NerBiLstmCrf(TaskModel):
         **_: Any,
     ) -> dict[str, Any]:
         """
-        Returns the `words` of each sentence and, except in training, the best `tags` and the
-        `logits` of `make_output_human_readable`. If the indices `tags` of the correct ones are
-        given, shape (batch, time), it also returns the `loss`, in which a sentence with a tag that
-        is not in the vocabulary is left out. Then, except in training, the metric also compares the
-        predicted tags with the strings `gold_tags`, and these are returned.
+        Returns the `words` of each sentence. Except in training, it also returns the best `tags`,
+        and as `logits` what `make_output_human_readable` needs for probabilities.
+
+        If the correct tags are given, as the indices `tags` of shape (batch, time), it also returns
+        the `loss`. A sentence with a tag that is not in the vocabulary is left out of the loss. If
+        they are given as the strings `gold_tags` as well, then, except in training, the metric
+        compares the predicted tags with them, and the output contains them.
         """
         emissions, mask, crf = logits
         output: dict[str, Any] = {"words": words}
@@ -225,8 +221,8 @@ class NerBiLstmCrf(TaskModel):
             output["logits"] = (emissions, transitions)
         if tags is not None:
             has_known_tags = self.known_tags(tags, gold_tags).all(dim=1)  # Shape: (batch,)
-            known = has_known_tags.nonzero().squeeze(1)  # Shape: (sentences with known tags,)
-            log_likelihood = crf(emissions[known], tags[known], mask[known])
+            rows = has_known_tags.nonzero().squeeze(1)  # Shape: (sentences with known tags,)
+            log_likelihood = crf(emissions[rows], tags[rows], mask[rows])
             output["loss"] = -log_likelihood
             if not self.training and gold_tags is not None:
                 output["gold_tags"] = gold_tags
@@ -235,13 +231,14 @@ class NerBiLstmCrf(TaskModel):
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Adds `entities`, each with its `type`, its `text`, the index `start_word` of its first word
-        and `end_word` of the word after its last, and the `probability` of such an entity among all
-        legal tags. Nothing is added for plain tags, and in training, when no tags are predicted.
-        `logits` is removed: it is large, and nobody else reads it.
+        Adds the `entities` of each sentence. An entity has its `type`, its `text`, the index
+        `start_word` of its first word, the index `end_word` of the word after its last, and its
+        `probability` (see the top of this file). Nothing is added for plain tags, or in training,
+        when no tags are predicted. `logits` is removed: it is large, and nobody else reads it.
         """
         logits = output_dict.pop("logits", None)
-        if "tags" not in output_dict or not self.has_entities:
+        is_training = "tags" not in output_dict
+        if is_training or not self.has_entities:
             return output_dict
         emissions, transitions = logits
         output_dict["entities"] = []
@@ -251,13 +248,13 @@ class NerBiLstmCrf(TaskModel):
             spans = tags_to_spans(tags)
             entities = describe_spans(spans, words, "type")
             without_padding = emissions_of_sentence[: len(tags)]
-            probabilities = self._probabilities(tags, spans, without_padding, transitions)
+            probabilities = self._entity_probabilities(tags, spans, without_padding, transitions)
             for entity, probability in zip(entities, probabilities, strict=True):
                 entity["probability"] = probability
             output_dict["entities"].append(entities)
         return output_dict
 
-    def _probabilities(
+    def _entity_probabilities(
         self,
         tags: Sequence[str],
         spans: Sequence[Span],
@@ -265,12 +262,14 @@ class NerBiLstmCrf(TaskModel):
         transitions: Transitions,
     ) -> list[float]:
         """
-        Returns the probability of each entity of a sentence: the sum over the sequences of tags
-        that have it, divided by the sum over all. `emissions` has the shape (time, tags).
+        Returns the probability of each entity of a sentence: the weight of all sequences of tags
+        that have it, divided by the weight of all sequences. `emissions` has the shape (time,
+        tags).
         """
-        # Row 0 is for all sequences, and each other row for those with one of the entities.
+        # The first row is for all sequences. Each other row is for the sequences with one entity.
         rows = emissions.double().repeat(1 + len(spans), 1, 1)  # Shape: (rows, time, tags)
-        for row, span in zip(rows[1:], spans, strict=True):
+        rows_of_entities = rows[1:]
+        for row, span in zip(rows_of_entities, spans, strict=True):
             self._forbid_other_tags(row, span, tags)
         log_sums = transitions.log_sum(rows)  # Shape: (rows,)
         log_sum_of_all = log_sums[0]
@@ -280,8 +279,8 @@ class NerBiLstmCrf(TaskModel):
 
     def _forbid_other_tags(self, emissions: Tensor, span: Span, tags: Sequence[str]) -> None:
         """
-        Sets the logits of all tags that a sequence with this entity cannot have to minus infinity.
-        `emissions`, shape (time, tags), is changed; `tags` has the tag of each word.
+        Changes `emissions`, shape (time, tags), so that a sequence of tags without this entity is
+        impossible: other tags get a logit of minus infinity. `tags` are the predicted ones.
         """
         indices = self.vocab.get_token_to_index_vocabulary("labels")
         words = range(span.start, span.end)
@@ -304,49 +303,78 @@ def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str
     """
     if tag_encoding is not None:
         check_choice("tag_encoding", tag_encoding, ("BIO", "BIOUL", "plain"), ConfigurationError)
-    tags = parse_tags(set(labels))  # `None` if they are not tags of entities
-    if tag_encoding == "plain" or (tag_encoding is None and tags is None):
+    if tag_encoding == "plain":
         return "plain"
-    if tags is None:
+    tags = parse_tags(labels)
+    if tags is None:  # The labels do not mark entities.
+        if tag_encoding is None:
+            return "plain"
         raise ConfigurationError(
-            f"ner_bilstm_crf: expected tags of entities, got {_plain_label(labels)!r}; "
+            f"ner_bilstm_crf: expected tags of entities, got {_first_plain_label(labels)!r}; "
             "metric='+accuracy' trains on tags of any kind (tag_encoding: 'plain')"
         )
-    letters = {tag.letter for tag in tags.values()}
-    if letters <= {"O"}:  # no entities, so every encoding has the same tags
-        return tag_encoding or "plain"
-    encoding = "BIO"
-    if "L" in letters or "U" in letters:  # in BIOUL every entity has one of them
-        encoding = "BIOUL"
+    if all(tag == OUTSIDE for tag in tags.values()):
+        # Without entities, the tags are the same in every encoding.
+        if tag_encoding is None:
+            return "plain"
+        return tag_encoding
+    encoding = _encoding_of_entities(tags)
     if tag_encoding is not None and tag_encoding != encoding:
         raise ConfigurationError(
             f"ner_bilstm_crf: tag_encoding is {tag_encoding}, but the dataset reader's is "
             f"{encoding}"
         )
-    other_letters = letters - {"O", *ENCODINGS[encoding]}
-    if other_letters:  # such as S and E of BIOES: a CRF in BIO forbids them
-        first, *_ = [label for label, tag in tags.items() if tag.letter in other_letters]
-        raise ConfigurationError(
-            "ner_bilstm_crf: expected tags in BIO or BIOUL from the dataset reader, got "
-            f"{first!r}; metric='+accuracy' trains on tags of any kind (tag_encoding: 'plain')"
-        )
     return encoding
 
 
-def _plain_label(labels: Collection[str]) -> str:
+def _encoding_of_entities(tags: Mapping[str, EntityTag]) -> str:
     """
-    Returns a label that keeps labels from being tags of entities: the first one that cannot be such
-    a tag, or else the first one without a type beside those with a type.
+    Returns the encoding of tags that mark entities, "BIO" or "BIOUL". Raises `ConfigurationError`
+    if one of them has a letter of another encoding, such as S or E of BIOES.
     """
-    no_tags = [label for label in labels if parse_tag(label) is None]
-    if no_tags:
-        return no_tags[0]
+    letters = {tag.letter for tag in tags.values()}
+    encoding = "BIO"
+    if "L" in letters or "U" in letters:  # In BIOUL, every entity has one of them.
+        encoding = "BIOUL"
+    for label, tag in tags.items():
+        if tag != OUTSIDE and tag.letter not in ENCODINGS[encoding]:
+            raise ConfigurationError(
+                "ner_bilstm_crf: expected tags in BIO or BIOUL from the dataset reader, got "
+                f"{label!r}; metric='+accuracy' trains on tags of any kind (tag_encoding: 'plain')"
+            )
+    return encoding
+
+
+def _first_plain_label(labels: Collection[str]) -> str:
+    """
+    Returns the first label that is no tag of an entity. If all of them are, returns the first one
+    without a type: labels with and without types are mixed, so they mark no entities.
+    """
+    for label in labels:
+        if parse_tag(label) is None:
+            return label
     without_type = []
     for label in labels:
         tag = parse_tag(label)
         if tag is not None and tag != OUTSIDE and not tag.kind:
             without_type.append(label)
     return without_type[0]
+
+
+def _check_all_types_have_l(labels: Collection[str]) -> None:
+    """
+    Raises `ConfigurationError` if there is a tag such as B-PER without L-PER. In BIOUL, both are in
+    the vocabulary, so new tags seem to be in BIO, beside the old ones in BIOUL.
+    """
+    for label in sorted(labels):
+        if not label.startswith("B"):
+            continue
+        last_tag = "L" + label.removeprefix("B")
+        if last_tag not in labels:
+            raise ConfigurationError(
+                f"ner_bilstm_crf: expected tags in BIOUL, as in training, but {label} has no "
+                f"{last_tag}: the dataset reader's tag_encoding is another"
+            )
 
 
 _SPACES = re.compile(r"[ \t\n\r\f\v]+")  # between which scorers split a line
@@ -356,10 +384,12 @@ _SPACES = re.compile(r"[ \t\n\r\f\v]+")  # between which scorers split a line
 class NerPredictor(SentencePredictor):
     """
     Finds the named entities of `{"sentence": "Ada lives in Rome."}`, tokenized by spaCy's rules for
-    English, or of a list of `"words"`. A prediction has the `words`, their `tags`, the `gold_tags`
-    of a file (`--use-dataset-reader`), both in the encoding of the training data, and, if the tags
-    are not plain, the `entities`, with their places in the sentence as typed, or in the words
-    joined by spaces:
+    English, or of a list of `"words"`.
+
+    A prediction has the `words`, their `tags` and, for a file with tags (`--use-dataset-reader`),
+    their `gold_tags`. Both are in the encoding of the training data. If the tags are not plain, it
+    also has the `entities`. Their characters are counted in the sentence as typed or, for a list of
+    words, in the words joined by spaces:
 
         {"words": ["Ada", "lives", "in", "Rome", "."], "tags": ["B-PER", "O", "O", "B-LOC", "O"],
          "entities": [{"type": "PER", "text": "Ada", "start_char": 0, "end_char": 3,
@@ -370,9 +400,10 @@ class NerPredictor(SentencePredictor):
     # Parameters
 
     output_format : `str`, optional (default = `"json"`)
-        The output of `allennlp predict`: "json", or "columns": a line for each word with its gold
-        tag, if there is one (`--use-dataset-reader`), and its predicted tag, in BIO, between
-        spaces, as `elmo score ner` and conlleval.pl read them. Spaces inside a word become "_".
+        The output of `allennlp predict`: "json" or "columns". Columns have a line for each word,
+        with its gold tag, if there is one (`--use-dataset-reader`), and its predicted tag, in BIO.
+        `elmo score ner` and conlleval.pl read them. As spaces separate them, spaces inside a word
+        become "_".
     **kwargs
         Options of `SentencePredictor`.
     """
@@ -397,7 +428,7 @@ class NerPredictor(SentencePredictor):
     @overrides
     def to_instance(self, json_dict: JsonDict) -> Instance:
         instance = super().to_instance(json_dict)
-        sentence = None  # a list of words comes without the sentence as typed
+        sentence = None  # the sentence as typed is unknown for a list of words
         if "words" not in json_dict:
             sentence = json_dict["sentence"]
         instance.add_field("text", MetadataField(sentence))
@@ -407,7 +438,7 @@ class NerPredictor(SentencePredictor):
     def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
         predictions = super().predict_batch_instance(instances)
         for instance, outputs in zip(instances, predictions, strict=True):
-            if "entities" in outputs:  # plain tags have no encoding, and no places
+            if "entities" in outputs:  # not for plain tags
                 self._use_encoding_of_training(outputs)
                 _add_places_in_text(outputs["entities"], instance)
         return predictions
@@ -415,11 +446,12 @@ class NerPredictor(SentencePredictor):
     def _use_encoding_of_training(self, outputs: JsonDict) -> None:
         """Converts the tags of a prediction to the encoding of the training data, if known."""
         vocab = self._model.vocab
-        encoding = "BIO"  # where another reader has read the training data
+        encoding = "BIO"  # for readers of other packages: they add no encoding to the vocabulary
         if ENCODING_TAGS in vocab.get_namespaces():
             encodings = list(vocab.get_token_to_index_vocabulary(ENCODING_TAGS))
             if encodings:
-                encoding = encodings[0]  # the most frequent one
+                # If training and validation data differ, the more frequent encoding comes first.
+                encoding = encodings[0]
         for name in ("tags", "gold_tags"):
             if name in outputs:
                 tags = outputs[name]
@@ -433,8 +465,9 @@ class NerPredictor(SentencePredictor):
 
     def format_lines(self, outputs: JsonDict) -> list[str]:
         """
-        Returns a line for each word of a prediction, with its gold tag, if there is one, and its
-        predicted tag, and a blank line. Tags of entities become BIO, as scorers expect.
+        Returns a line for each word of a prediction, and a blank line at the end. A line has the
+        word, its gold tag, if there is one, and its predicted tag. Tags of entities become BIO, as
+        scorers expect.
         """
         columns = [outputs["words"]]
         for name in ("gold_tags", "tags"):
@@ -454,8 +487,9 @@ class NerPredictor(SentencePredictor):
 
 def _add_places_in_text(entities: Iterable[JsonDict], instance: Instance) -> None:
     """
-    Adds to each entity where it begins and ends in the text as typed, or in the words joined by
-    spaces, and replaces its text by the text there.
+    Adds to each entity its first character and the one after its last, and replaces its text by the
+    characters between them. They are counted in the text as typed or, if it is not known, in the
+    words joined by spaces.
     """
     text, places = text_and_places(instance)
     for entity in entities:
@@ -471,7 +505,8 @@ def _in_bio(tags: Sequence[str]) -> list[str]:
     """Returns the tags of entities in BIO, from any encoding."""
     with_letters = []
     for tag in tags:
-        if parse_tag(tag) is None:  # only a type: models of early versions may predict IO
+        if parse_tag(tag) is None:
+            # A type without a letter: models that early versions trained on "IO" predict such tags.
             tag = f"I-{tag}"
         with_letters.append(tag)
     return spans_to_tags(tags_to_spans(with_letters), len(tags), "BIO")

@@ -1,6 +1,6 @@
 """The encodings of the tags of entities, and which tags may follow one another in each."""
 
-from collections.abc import Set
+from collections.abc import Iterable
 
 from allennlp.modules.conditional_random_field.conditional_random_field import is_transition_allowed
 
@@ -10,10 +10,10 @@ ENCODINGS = {"BIO": "BI", "IOB1": "BI", "BIOUL": "BIUL", "BIOES": "BIES", "BMES"
 """The letters of each encoding."""
 
 
-def parse_tags(values: Set[str]) -> dict[str, EntityTag] | None:
+def parse_tags(values: Iterable[str]) -> dict[str, EntityTag] | None:
     """
-    Returns the meaning of each tag, or `None` if these are no tags of entities: if one of them
-    cannot be, or if only some of them have a type.
+    Parses the different tags of a data set. Returns `None` if they do not mark entities: if one of
+    them does not have the form of such a tag, or if some have a type and others have none.
     """
     tags = {}
     for value in values:
@@ -21,24 +21,26 @@ def parse_tags(values: Set[str]) -> dict[str, EntityTag] | None:
         if tag is None:
             return None
         tags[value] = tag
-    of_entities = [tag for tag in tags.values() if tag != OUTSIDE]
-    with_type = [tag for tag in of_entities if tag.kind]
-    if with_type and len(with_type) < len(of_entities):
+    inside_tags = [tag for tag in tags.values() if tag != OUTSIDE]
+    with_type = [tag for tag in inside_tags if tag.kind]
+    if with_type and len(with_type) < len(inside_tags):
         return None
     return tags
 
 
 def is_legal(encoding: str, before: EntityTag, tag: EntityTag) -> bool:
     """
-    Returns whether a tag may follow another. The start and the end of a sentence count as `O`.
+    Returns whether a tag may follow the tag `before` it in an encoding. The start and the end of a
+    sentence count as `O`.
     """
-    if tag.letter not in "O" + ENCODINGS[encoding]:
+    if tag != OUTSIDE and tag.letter not in ENCODINGS[encoding]:
         return False
     if encoding == "IOB1":
-        # B only separates an entity from one of the same kind right before it.
+        # Every tag may follow every other, except that B only separates two entities of one kind.
         follows_same_kind = before != OUTSIDE and before.kind == tag.kind
         return tag.letter != "B" or follows_same_kind
-    constraint = "BIOUL"  # the other encodings have the same rules with other letters
+    # BIOES and BMES are BIOUL with other letters. `EntityTag.bioul` translates them.
+    constraint = "BIOUL"
     if encoding == "BIO":
         constraint = "BIO"
     return is_transition_allowed(constraint, before.bioul, before.kind, tag.bioul, tag.kind)

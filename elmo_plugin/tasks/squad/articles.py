@@ -12,7 +12,7 @@ from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 
-_FORM = (
+_FORMAT_HINT = (
     'the file must be in SQuAD 1.1\'s JSON, {"data": [{"paragraphs": [{"context": …, "qas": '
     '[{"id": …, "question": …, "answers": [{"text": …, "answer_start": …}]}]}]}]}, and `elmo '
     "import squad` makes such a file of other forms"
@@ -50,21 +50,21 @@ def read_squad(path: str | os.PathLike[str]) -> Iterator[Paragraph]:
 
 def parse_squad(lines: Iterable[Line]) -> Iterator[Paragraph]:
     """
-    Yields the paragraphs of all articles in the JSON of SQuAD 1.1, each with its questions. A
-    question of a file to predict need not have answers.
+    Yields the paragraphs of all articles in the JSON of SQuAD 1.1, each with its questions. The
+    questions may be without answers, in a file for predictions.
 
-    Raises `ConfigurationError`, naming the file and, if known, the article, the paragraph and the
-    question, if the file has another shape, something is blank, an answer is not at its place, or a
-    question is unanswerable or has the id of an earlier one.
+    Raises `ConfigurationError` if the file has another shape, something is blank, an answer is not
+    at its place, or a question is unanswerable or has the id of an earlier one. The message names
+    the file and, if known, the article, the paragraph and the question.
     """
     lines = list(lines)
     if not lines:  # nothing to parse, and no file to name in an error
         return
-    file = lines[0].file  # every line names its file
+    file = lines[0].file  # the same for all lines
     try:
         content = parse_json("".join(line.text for line in lines), file)
     except BiLmError as error:
-        raise ConfigurationError(f"{error}; {_FORM}") from None
+        raise ConfigurationError(f"{error}; {_FORMAT_HINT}") from None
     seen_ids: set[str] = set()  # of the questions of the file
     for article_number, article in enumerate(_get(content, "data", list, file), start=1):
         place = f"{file}, {_article_name(article, article_number)}"
@@ -74,7 +74,7 @@ def parse_squad(lines: Iterable[Line]) -> Iterator[Paragraph]:
 
 
 def _article_name(article: Any, number: int) -> str:
-    """Returns the title of an article. For an article without title, it is "article 1" or so."""
+    """Returns the title of an article or, without a title, a name such as "article 1"."""
     title = None
     if isinstance(article, dict):
         title = article.get("title")
@@ -85,18 +85,19 @@ def _article_name(article: Any, number: int) -> str:
 
 def _parse_paragraph(paragraph: Any, place: str, seen_ids: set[str]) -> Paragraph:
     """
-    Parses a paragraph with its questions. Their ids must not be among `seen_ids`, and are added to
-    them.
+    Parses a paragraph with its questions. Raises `ConfigurationError` if the id of a question is
+    among the `seen_ids` of earlier ones. Otherwise the id is added to them.
     """
     text = _get(paragraph, "context", str, place)
     if is_blank(text):
-        raise ConfigurationError(f"{place}: the paragraph is blank; {_FORM}")
+        raise ConfigurationError(f"{place}: the paragraph is blank; {_FORMAT_HINT}")
     questions = []
     for item in _get(paragraph, "qas", list, place):
         question = _parse_question(item, text, place)
         if str(question.id) in seen_ids:
             raise ConfigurationError(
-                f"{place}, question {question.id}: an earlier question has the same id; {_FORM}"
+                f"{place}, question {question.id}: an earlier question has the same id; "
+                f"{_FORMAT_HINT}"
             )
         seen_ids.add(str(question.id))
         questions.append(question)
@@ -105,23 +106,24 @@ def _parse_paragraph(paragraph: Any, place: str, seen_ids: set[str]) -> Paragrap
 
 def _parse_question(item: Any, paragraph: str, place: str) -> Question:
     """
-    Parses a question with its answers, if it has any. They must be in the text of the paragraph.
+    Parses a question with its answers, if it has any. `paragraph` is the text in which they must
+    be.
     """
     identifier = _get(item, "id", str | int, place)
     place = f"{place}, question {identifier}"
     if item.get("is_impossible"):  # as in SQuAD 2.0
         raise ConfigurationError(
             f"{place}: is_impossible is {json.dumps(item['is_impossible'])}, but SQuAD 1.1 has no "
-            f"unanswerable questions; {_FORM}, without them"
+            f"unanswerable questions; {_FORMAT_HINT}, without them"
         )
-    question = _get(item, "question", str, place)
-    if is_blank(question):
-        raise ConfigurationError(f"{place}: the question is blank; {_FORM}")
+    text = _get(item, "question", str, place)
+    if is_blank(text):
+        raise ConfigurationError(f"{place}: the question is blank; {_FORMAT_HINT}")
     answers = []
     if "answers" in item:
         for answer in _get(item, "answers", list, place):
             answers.append(_parse_answer(answer, paragraph, place))
-    return Question(identifier, question, answers)
+    return Question(identifier, text, answers)
 
 
 def _parse_answer(item: Any, paragraph: str, place: str) -> Answer:
@@ -129,10 +131,10 @@ def _parse_answer(item: Any, paragraph: str, place: str) -> Answer:
     text = _get(item, "text", str, place)
     start = _get(item, "answer_start", int, place)
     if is_blank(text):
-        raise ConfigurationError(f"{place}: an answer is blank; {_FORM}")
+        raise ConfigurationError(f"{place}: an answer is blank; {_FORMAT_HINT}")
     if start < 0 or not paragraph.startswith(text, start):
         raise ConfigurationError(
-            f"{place}: the answer {text!r} is not at its answer_start, {start}; {_FORM}"
+            f"{place}: the answer {text!r} is not at its answer_start, {start}; {_FORMAT_HINT}"
         )
     return Answer(text, start)
 
@@ -144,13 +146,13 @@ def is_blank(text: str) -> bool:
 
 def _get(parent: Any, key: str, kind: Any, place: str) -> Any:
     """
-    Returns the value of a key. Raises `ConfigurationError` if the parent is not an object, or the
-    value is not of this kind, a key of `_NAMES_OF_KINDS`.
+    Returns the value of a key of a JSON object. Raises `ConfigurationError` if the parent is not an
+    object, or the value is not of a `kind`: one of the types in `_NAMES_OF_KINDS`.
     """
     if not isinstance(parent, dict):
         raise _error_for_value(parent, key, kind, place)
     value = parent.get(key)
-    # `bool` is checked because `True` is also an instance of `int`.
+    # In Python, `True` is an instance of `int`. In JSON, it is no number.
     if not isinstance(value, kind) or isinstance(value, bool):
         raise _error_for_value(value, key, kind, place)
     return value
@@ -160,5 +162,5 @@ def _error_for_value(found: Any, key: str, kind: Any, place: str) -> Configurati
     """Returns the error that a key has the value `found`, which is not of the expected kind."""
     shown = json.dumps(found, ensure_ascii=False)
     return ConfigurationError(
-        f'{place}: expected {_NAMES_OF_KINDS[kind]} as "{key}", got {shown:.60}; {_FORM}'
+        f'{place}: expected {_NAMES_OF_KINDS[kind]} as "{key}", got {shown:.60}; {_FORMAT_HINT}'
     )

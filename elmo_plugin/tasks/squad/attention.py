@@ -11,9 +11,9 @@ from elmo_plugin.encoders import masked_attention
 class TrilinearSimilarity(nn.Module):
     """
     The similarity of two vectors x and y, `w1 · x + w2 · y + w3 · (x * y)` (Seo et al., 2017,
-    section 2). The bias that Clark and Gardner (2018) add is the same for all pairs, so it would
-    not change a softmax. Where attention may also go to no word, the learned logit of that does the
-    same. So the bias is omitted.
+    section 2). Clark and Gardner (2018) add a bias. It is omitted, because it is the same for all
+    pairs and so would not change their softmax. In self-attention, it would shift all pairs against
+    the logit of attending to nothing. But that logit is learned, so it can shift by itself.
     """
 
     def __init__(self, dim: int) -> None:
@@ -51,33 +51,34 @@ class TrilinearBiattention(nn.Module):
         question_mask: BoolTensor,
     ) -> Tensor:
         """
-        Returns, for each word x of the paragraph, [x ; q ; x * q ; x * p], of shape (batch,
-        paragraph, 4 * dim), where q is the attended part of the question, and p the mean of the
-        words of the paragraph, weighted by their similarity to the most similar word of the
-        question: p is the same for all words.
+        Returns [x ; q ; x * q ; x * p] for each word x of the paragraph, of shape (batch,
+        paragraph, 4 * dim).
+
+        q is what x attends to in the question. p is what the question attends to in the paragraph,
+        and the same for all x: a mean of all words, weighted by the similarity of each word to the
+        word of the question that is most similar to it.
         """
         similarity = self.similarity(paragraph, question)  # Shape: (batch, paragraph, question)
-        # Shape of q_of_words: (batch, paragraph, dim)
-        q_of_words = masked_attention(similarity, question, question_mask)
-        # Padding of the question is the most similar word of none.
+        q = masked_attention(similarity, question, question_mask)  # Shape: (batch, paragraph, dim)
+        # Padding of the question must not be the most similar word.
         lowest = torch.finfo(similarity.dtype).min
         similarity = similarity.masked_fill(~question_mask.unsqueeze(1), lowest)
-        best = similarity.max(dim=2).values.unsqueeze(1)  # Shape: (batch, 1, paragraph)
-        p = masked_attention(best, paragraph, paragraph_mask)  # Shape: (batch, 1, dim)
-        return torch.cat([paragraph, q_of_words, paragraph * q_of_words, paragraph * p], dim=-1)
+        greatest = similarity.max(dim=2).values.unsqueeze(1)  # Shape: (batch, 1, paragraph)
+        p = masked_attention(greatest, paragraph, paragraph_mask)  # Shape: (batch, 1, dim)
+        return torch.cat([paragraph, q, paragraph * q, paragraph * p], dim=-1)
 
 
 class TrilinearSelfAttention(nn.Module):
     """
     Attends from each word to all others of the same text, but not to itself, by their trilinear
-    similarity, or to nothing, a vector of zeros with a learned logit (Clark and Gardner, 2018,
-    section 3.1, and the code that they released).
+    similarity. A word may also attend to nothing: a vector of zeros with a learned logit (Clark and
+    Gardner, 2018, section 3.1, and the code that they released).
     """
 
     def __init__(self, dim: int) -> None:
         super().__init__()
         self.similarity = TrilinearSimilarity(dim)
-        # The logit of nothing, with its first value in their code.
+        # The logit of attending to nothing. It starts from -1, as in their code.
         self.nothing = nn.Parameter(torch.tensor(-1.0))
 
     def forward(self, words: Tensor, mask: BoolTensor) -> Tensor:

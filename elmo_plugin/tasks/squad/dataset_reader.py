@@ -22,16 +22,16 @@ _MOST_IDS = 10  # how many of the skipped questions the log names
 
 
 class TokenizedParagraph(NamedTuple):
-    """A paragraph, its words, and the first character of each word and the one after its last."""
+    """A paragraph and its words. `places` are the start and the end of each word in the text."""
 
     text: str
     tokens: list[Token]
     places: list[tuple[int, int]]
 
-    def characters(self, first: int, last: int) -> tuple[int, int]:
+    def locate(self, first: int, last: int) -> tuple[int, int]:
         """
-        Returns the start and the end in the text of the words from the index `first` to `last`,
-        included.
+        Returns where words are in the text: the start of the word with the index `first`, and the
+        end of the word with the index `last`.
         """
         start, _ = self.places[first]
         _, end = self.places[last]
@@ -55,7 +55,7 @@ class SquadReader(TaskDatasetReader):
         How paragraphs and questions become words; it must set their places in the text. The default
         is for languages with spaces between words, and makes each Han or Kana character a word.
     max_paragraph_words : `int`, optional (default = `None`)
-        Skip longer paragraphs, as is usual in training. The log has their number.
+        Skip longer paragraphs, as is usual in training. The log names skipped questions.
     answers_required : `bool`, optional (default = `False`)
         Raise an error for a question without an answer, as in training.
 
@@ -96,13 +96,14 @@ class SquadReader(TaskDatasetReader):
         """
         Yields each question with its paragraph and the words of the question. Questions about
         paragraphs that are too long are left out, and logged.
+
+        Raises `ConfigurationError` if only some of the questions have answers. A batch with one of
+        the others would have no loss.
         """
         skipped_ids: list[str] = []
-        # Either all questions of a file have answers, or none has, as in a file to predict: a loss
-        # needs them all. `None`: the first question decides.
-        has_answers: bool | None = None
+        answers_expected: bool | None = None  # The first question decides.
         if self._answers_required:
-            has_answers = True
+            answers_expected = True
         for paragraph in parse_squad(lines):
             with _errors_begin_with(paragraph.location):
                 tokenized = self.tokenize(paragraph.text)
@@ -110,10 +111,10 @@ class SquadReader(TaskDatasetReader):
                 skipped_ids += [str(question.id) for question in paragraph.questions]
                 continue
             for question in paragraph.questions:
-                if has_answers is None:
-                    has_answers = bool(question.answers)
+                if answers_expected is None:
+                    answers_expected = bool(question.answers)
                 with _errors_begin_with(f"{paragraph.location}, question {question.id}"):
-                    _check_answers(tokenized, question, has_answers)
+                    _check_answers(tokenized, question, answers_expected)
                     words = self._split(question.text, name="question")
                 yield tokenized, question, words
         if skipped_ids:
@@ -125,7 +126,7 @@ class SquadReader(TaskDatasetReader):
             )
 
     def _is_too_long(self, paragraph: TokenizedParagraph) -> bool:
-        """Returns whether a paragraph has more than `max_paragraph_words`, if these are limited."""
+        """Returns whether a paragraph has more than `max_paragraph_words`, if there is a limit."""
         if self._max_paragraph_words is None:
             return False
         return len(paragraph.tokens) > self._max_paragraph_words
@@ -175,7 +176,8 @@ class SquadReader(TaskDatasetReader):
         }
         if question.answers:
             spans = [answer_words(paragraph, answer) for answer in question.answers]
-            # Without repetitions, in their order: a model may be trained on the first.
+            # Repeated answers are dropped. The others keep their order, because a model may be
+            # trained on the first one alone.
             distinct = dict.fromkeys(spans)
             fields["answers"] = ListField(
                 [SpanField(first, last, text) for first, last in distinct]
@@ -192,16 +194,18 @@ def _errors_begin_with(location: str) -> Iterator[None]:
         raise ConfigurationError(f"{location}: {error}") from None
 
 
-def _check_answers(paragraph: TokenizedParagraph, question: Question, answered: bool) -> None:
+def _check_answers(
+    paragraph: TokenizedParagraph, question: Question, answers_expected: bool
+) -> None:
     """
-    Raises `ConfigurationError` if a question lacks an answer, but should be `answered` as the other
-    questions of the file, if it has one, but should not, or if an answer touches no word.
+    Raises `ConfigurationError` if a question has no answers although they are expected, or has some
+    although none are expected, or if an answer touches no word of the paragraph.
     """
-    if answered and not question.answers:
+    if answers_expected and not question.answers:
         raise ConfigurationError(
             "answer missing; `elmo import squad` leaves out questions without an answer"
         )
-    if question.answers and not answered:
+    if question.answers and not answers_expected:
         raise ConfigurationError("got an answer, but the first question of the file has none")
     for answer in question.answers:
         answer_words(paragraph, answer)  # only for its error
@@ -209,8 +213,8 @@ def _check_answers(paragraph: TokenizedParagraph, question: Question, answered: 
 
 def answer_words(paragraph: TokenizedParagraph, answer: Answer) -> tuple[int, int]:
     """
-    Returns the indices of the first and the last word that an answer touches, with at least one
-    character. Raises `ConfigurationError` if it touches none.
+    Returns the indices of the first and the last word that share a character with an answer. Raises
+    `ConfigurationError` if none does.
     """
     answer_end = answer.start + len(answer.text)
     touched = []

@@ -91,8 +91,8 @@ def score_squad(paragraphs: Iterable[Paragraph], predictions: Mapping[str, str])
     """
     Scores predicted answers, by the ids of their questions, against the correct answers to all
     questions of the paragraphs. As in the official script, a question without a prediction counts
-    as wrong. Returns `exact_match` and `f1` in percent, and the numbers of questions in all,
-    `total`, and without a prediction, `missing`.
+    as wrong. Returns `exact_match` and `f1` in percent, the number of all questions as `total`, and
+    the number of questions without a prediction as `missing`.
 
     Raises `ConfigurationError` for a question without a correct answer.
     """
@@ -114,7 +114,7 @@ def read_predictions(path: str) -> Mapping[str, str]:
     Reads a JSON object with the answer to each question, by its id. Raises `ConfigurationError`,
     naming the file, if it is something else.
     """
-    # An answer may contain byte order marks, as its passage does.
+    # Byte order marks are kept: an answer is part of a paragraph, and may contain some as well.
     text = "".join(line.text for line in read_text_lines(path, keep_marks=True))
     with as_configuration_error():
         predictions = parse_json(text, path)  # an error names the file

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from nltk.stem import PorterStemmer
 
 
+_NUM_PREDICTED = 5  # answers for each question: the best one, and the next best
+
+
 @lru_cache(100_000)
 def _stem(word: str) -> str:
     """Returns a word without its ending, by Porter's rules."""
@@ -46,7 +49,7 @@ def _stem(word: str) -> str:
 
 @cache
 def _stemmer() -> "PorterStemmer":
-    """Returns NLTK's stemmer, which is imported here because it takes a moment."""
+    """Returns NLTK's stemmer. Only models that need it wait for its import."""
     from nltk.stem import PorterStemmer
 
     return PorterStemmer()
@@ -55,10 +58,13 @@ def _stemmer() -> "PorterStemmer":
 @Model.register("squad_bidaf_self_attention")
 class SquadBidafSelfAttention(TaskModel):
     """
-    Finds the answer to a question in a paragraph: one encoder reads both, trilinear attention goes
-    from one to the other, a residual block attends from each word of the paragraph to all others,
-    and two encoders, the second on top of the first, compute the logits of each word as the first
-    and as the last of the answer.
+    Finds the answer to a question in a paragraph:
+
+    1. One encoder reads both texts.
+    2. Trilinear attention goes from the paragraph to the question and back.
+    3. A residual block attends from each word of the paragraph to all others.
+    4. An encoder computes the logit of each word as the first of the answer. A second encoder on
+       top of it computes the logit as the last word.
 
     A paragraph with several questions in a batch is encoded once. The metric counts like the
     official script. An ensemble averages the probabilities of the first and of the last word.
@@ -124,7 +130,7 @@ class SquadBidafSelfAttention(TaskModel):
         self.attention_projection = attention_projection.construct(input_dim=attended_dim)
         dim = self.attention_projection.get_output_dim()
         self.residual_block = None
-        # Both are given, or neither; both are checked for mypy.
+        # Either both are given or neither, see above. mypy needs both conditions.
         if self_attention_encoder is not None and self_attention_projection is not None:
             encoder = construct_encoder(self_attention_encoder, dim)
             self.residual_block = ResidualSelfAttention(encoder, self_attention_projection, dropout)
@@ -152,21 +158,18 @@ class SquadBidafSelfAttention(TaskModel):
         Returns the logits of the first and of the last word, for text fields of shape (batch,
         time).
         """
-        # `p` is for the words of the paragraph, and `q` for the words of the question.
         # A paragraph with several questions in the batch is encoded once.
         distinct = _distinct([item["paragraph"].text for item in metadata])
         paragraphs = take_rows(paragraph, distinct.first_rows)
+        # `p` is for the words of the paragraph, and `q` for the words of the question.
         (p, p_mask), (q, q_mask) = self.contextual_encoder.encode_together([paragraphs, question])
         p = self.dropout(p)[distinct.indices]  # Shape: (batch, time, dim)
         p_mask = cast(BoolTensor, p_mask[distinct.indices])  # Shape: (batch, time)
         q = self.dropout(q)  # Shape: (batch, question, dim)
         words = self.biattention(p, q, p_mask, q_mask)  # Shape: (batch, time, 4 * dim)
         if self._word_in_question:
-            marks = []
-            for item in metadata:
-                marks.append(words_in_question(item["paragraph"].tokens, item["words"]))
-            padded = pad_sequence(marks, batch_first=True).to(words)  # Shape: (batch, time, 2)
-            words = torch.cat([words, padded], dim=-1)
+            marks = _marks_of_batch(metadata).to(words)  # Shape: (batch, time, 2)
+            words = torch.cat([words, marks], dim=-1)
         words = self.attention_projection(words)  # Shape: (batch, time, projected_dim)
         if self.residual_block is not None:
             words = words + self.residual_block(words, p_mask)
@@ -186,10 +189,13 @@ class SquadBidafSelfAttention(TaskModel):
         **_: Any,
     ) -> dict[str, Any]:
         """
-        Returns the `id` and the `paragraph` of each question; except in training, its best `spans`;
-        and, if the batch has `answers`, `loss`. The answers are the first and the last word of
-        each, of shape (batch, answers, 2), padded by -1. `metadata` has the `TokenizedParagraph`
-        and the `Question` of each question.
+        Returns the `id` and the `paragraph` of each question and, except in training, its best
+        `spans`. If the batch has `answers`, it also returns the `loss` and, except in training,
+        counts the best spans in the metric.
+
+        `answers`, of shape (batch, answers, 2), has the first and the last word of each correct
+        answer, padded by -1. `metadata` has the `TokenizedParagraph` and the `Question` of each
+        question.
         """
         output: dict[str, Any] = {
             "id": [item["question"].id for item in metadata],
@@ -199,27 +205,34 @@ class SquadBidafSelfAttention(TaskModel):
             max_words = self._max_answer_words
             if max_words is None:
                 max_words = logits.mask.size(1)  # the words of the longest paragraph
-            output["spans"] = best_answers(logits, max_words, count=5)
+            output["spans"] = best_answers(logits, max_words, count=_NUM_PREDICTED)
         if answers is not None:
             trained_on: Tensor = answers
             if self._train_on == "first":
                 trained_on = answers[:, :1]
             output["loss"] = span_loss(logits, trained_on)
             if not self.training:
-                for item, spans in zip(metadata, output["spans"], strict=True):
-                    predicted = _describe(item["paragraph"], spans[0])["text"]
-                    correct = [answer.text for answer in item["question"].answers]
-                    self.metric(predicted, correct)
+                self._count_best_spans(metadata, output["spans"])
         return output
+
+    def _count_best_spans(
+        self, metadata: list[dict[str, Any]], spans: list[list[AnswerSpan]]
+    ) -> None:
+        """Adds the best span of each question, and the texts of its answers, to the metric."""
+        for item, spans_of_question in zip(metadata, spans, strict=True):
+            predicted = _describe(item["paragraph"], spans_of_question[0])["text"]
+            correct = [answer.text for answer in item["question"].answers]
+            self.metric(predicted, correct)
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
         """
-        Returns the `id` of each question and its best `answer`, with the start and end of its
-        `characters` in the paragraph and the `probability` that both of its ends are correct;
-        `others` are the next best, each with its `text`. In training nothing is predicted, and
-        nothing changes.
+        Returns the `id` of each question and its best `answer`, with the start and the end of its
+        `characters` in the paragraph, and the `probability` that both ends are correct. `others`
+        are the next best answers, each with its `text` in place of `answer`. The output of a
+        training step is not changed, because nothing is predicted there.
         """
-        if "spans" not in output_dict:
+        is_training = "spans" not in output_dict
+        if is_training:
             return output_dict
         best = []
         others = []
@@ -256,11 +269,19 @@ class ResidualSelfAttention(nn.Module):
         return self.projection(attended)
 
 
+def _marks_of_batch(metadata: list[dict[str, Any]]) -> Tensor:
+    """Returns the marks of `words_in_question` for a batch, of shape (batch, time, 2)."""
+    marks = []
+    for item in metadata:
+        marks.append(words_in_question(item["paragraph"].tokens, item["words"]))
+    return pad_sequence(marks, batch_first=True)
+
+
 def words_in_question(paragraph: list[Token], question: list[Token]) -> Tensor:
     """
-    Returns two marks of each word of a paragraph, of shape (time, 2): 1 if the question has this
-    word, in upper or lower case, and 1 if it has a word with the same stem, as for "closed" and
-    "closing"; else 0.
+    Marks each word of a paragraph by two numbers, of shape (time, 2). The first is 1 if the
+    question has this word, in upper or lower case. The second is 1 if it has a word with the same
+    stem, as for "closed" and "closing". Otherwise they are 0.
     """
     question_words = {token.ensure_text().lower() for token in question}
     question_stems = {_stem(word) for word in question_words}
@@ -272,10 +293,10 @@ def words_in_question(paragraph: list[Token], question: list[Token]) -> Tensor:
 
 
 class DistinctTexts(NamedTuple):
-    """The texts of a batch without repetitions, by rows of the batch."""
+    """Where the distinct texts of a batch are, so that each is encoded once."""
 
-    first_rows: list[int]  # for each distinct text, the first row that has it
-    indices: list[int]  # for each row, the index of its text in `first_rows`
+    first_rows: list[int]  # for each distinct text, the first row of the batch that has it
+    indices: list[int]  # for each row of the batch, the index of its text in `first_rows`
 
 
 def _distinct(texts: Sequence[str]) -> DistinctTexts:
@@ -289,7 +310,7 @@ def _distinct(texts: Sequence[str]) -> DistinctTexts:
 
 def _describe(paragraph: TokenizedParagraph, span: AnswerSpan) -> dict[str, Any]:
     """Returns an answer as in a prediction: its text, its start and end, and its probability."""
-    start, end = paragraph.characters(span.first, span.last)
+    start, end = paragraph.locate(span.first, span.last)
     return {
         "text": paragraph.text[start:end],
         "characters": [start, end],

@@ -41,12 +41,13 @@ def best_answers(logits: BoundaryLogits, max_words: int, count: int) -> list[lis
     first; fewer if the paragraph has fewer spans.
     """
     start, end = logits.log_probabilities()
-    # The width of an answer is its number of words, less one: from 0 to before `num_widths`.
-    num_widths = min(max_words, start.size(1))
-    padded = functional.pad(end, (0, num_widths - 1), value=float("-inf"))
-    # The last words of the answers that begin at each word, by their widths.
-    ends = padded.unfold(1, num_widths, 1)  # Shape: (batch, time, num_widths)
-    scores = (start.unsqueeze(2) + ends).flatten(1)  # Shape: (batch, time * num_widths)
+    # An answer is given by its first word and by the number of words that follow it: from 0 to
+    # `max_following`.
+    max_following = min(max_words, start.size(1)) - 1
+    padded = functional.pad(end, (0, max_following), value=float("-inf"))
+    # For each first word, the last words that may follow. Shape: (batch, time, max_following + 1)
+    ends = padded.unfold(dimension=1, size=max_following + 1, step=1)
+    scores = (start.unsqueeze(2) + ends).flatten(1)  # Shape: (batch, time * (max_following + 1))
     best, indices = scores.topk(min(count, scores.size(1)), dim=1)  # Shapes: (batch, count)
     answers = []
     for scores_of_question, indices_of_question in zip(
@@ -54,9 +55,9 @@ def best_answers(logits: BoundaryLogits, max_words: int, count: int) -> list[lis
     ):
         spans = []
         for score, index in zip(scores_of_question, indices_of_question, strict=True):
-            first, width = divmod(index, num_widths)
-            if score > -math.inf:  # else it ends in padding
-                spans.append(AnswerSpan(first, first + width, math.exp(score)))
+            first, following = divmod(index, max_following + 1)
+            if score > -math.inf:  # Otherwise the answer ends behind the paragraph.
+                spans.append(AnswerSpan(first, first + following, math.exp(score)))
         answers.append(spans)
     return answers
 
@@ -69,6 +70,7 @@ def span_loss(logits: BoundaryLogits, answers: Tensor) -> Tensor:
     """
     start, end = logits.log_probabilities()
     is_answer = answers[..., 0] >= 0  # Shape: (batch, answers)
+    # The padding becomes a valid index, here 0. It is left out below.
     first, last = answers.clamp(min=0).unbind(dim=2)  # Shapes: (batch, answers)
     log_probabilities = start.gather(1, first) + end.gather(1, last)  # Shape: (batch, answers)
     log_probabilities = log_probabilities.masked_fill(~is_answer, float("-inf"))
@@ -76,18 +78,20 @@ def span_loss(logits: BoundaryLogits, answers: Tensor) -> Tensor:
 
 
 def average_boundary_logits(members: list[BoundaryLogits]) -> BoundaryLogits:
-    """Returns logits of the mean of the models' probabilities of start and of end."""
+    """
+    Returns logits whose probabilities of the first and of the last word are the means over the
+    models.
+    """
     starts = []
     ends = []
     for member in members:
         start, end = member.log_probabilities()
         starts.append(start)
         ends.append(end)
-    # The sum of the probabilities: as logits, it is the same as their mean. Clamped, because a
-    # model's own logits are finite at padding.
-    lowest = torch.finfo(members[0].start.dtype).min
+    # This is the logarithm of the sum of the probabilities. As logits, the sum and the mean are the
+    # same, because a softmax does not notice a common factor.
     return BoundaryLogits(
-        torch.stack(starts).logsumexp(dim=0).clamp(min=lowest),
-        torch.stack(ends).logsumexp(dim=0).clamp(min=lowest),
+        torch.stack(starts).logsumexp(dim=0),
+        torch.stack(ends).logsumexp(dim=0),
         members[0].mask,
     )

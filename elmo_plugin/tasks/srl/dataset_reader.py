@@ -48,7 +48,10 @@ class SrlSentenceReader(TaskDatasetReader):
         self._verbs_only = verbs_only
 
     def read_sentences(self, lines: Iterable[Line]) -> Iterator[SrlSentence]:
-        """Yields the sentences of a file; with `verbs_only`, without their other predicates."""
+        """
+        Yields the sentences of a file with their predicates. With `verbs_only`, predicates that are
+        not verbs are left out.
+        """
         for sentence in parse_conll2012(lines):
             predicates = sentence.predicates
             if self._verbs_only:
@@ -90,9 +93,11 @@ class SrlReader(SrlSentenceReader):
         lemma: str | None = None,
     ) -> Instance:
         """
-        Makes an instance of a predicate, given as the index of a word, with the fields `tokens`,
-        `words` (as strings), `predicate`, `frame` (metadata: the `predicate`, its `lemma`, by
-        default its word, and the correct `tags`) and, if there are BIO tags, `tags`.
+        Makes an instance of a predicate, given as the index of a word. `lemma` is the word itself
+        by default; `tags` are the correct BIO tags.
+
+        The fields are `tokens`, `words` (as strings), `predicate`, `tags` (if given), and as
+        metadata the `frame`: a dictionary with the `predicate`, its `lemma` and the `tags`.
         """
         if not 0 <= predicate < len(tokens):
             raise ConfigurationError(
@@ -101,8 +106,9 @@ class SrlReader(SrlSentenceReader):
         fields = sentence_fields(tokens)
         text = cast(TextField, fields["tokens"])
         fields["predicate"] = IndexField(predicate, text)
-        frame = {"predicate": predicate, "lemma": lemma or tokens[predicate].text, "tags": tags}
-        fields["frame"] = MetadataField(frame)
+        if not lemma:
+            lemma = tokens[predicate].text
+        fields["frame"] = MetadataField({"predicate": predicate, "lemma": lemma, "tags": tags})
         if tags is not None:
             fields["tags"] = TagsField(tags, text)
         return Instance(fields)

@@ -22,22 +22,21 @@ Pieces = tuple[tuple[int, int], ...]  # start and end of each part of an argumen
 
 def join_continuations(arguments: Iterable[Span]) -> list[tuple[str, Pieces]]:
     """
-    Joins the continuations of a predicate's arguments to them: each `C-ARG0` to the last `ARG0`
-    before it. A `C-ARG0` without one becomes an `ARG0`. Returns the role and the pieces of each
-    argument.
+    Joins the continuations of arguments to the arguments of a predicate: each `C-ARG0` to the last
+    `ARG0` before it. If there is none, the `C-ARG0` becomes an `ARG0`. Returns the role and the
+    pieces of each argument.
     """
     joined: list[tuple[str, list[tuple[int, int]]]] = []
-    pieces_of_last: dict[str, list[tuple[int, int]]] = {}  # of the last argument of each role
+    last_pieces: dict[str, list[tuple[int, int]]] = {}  # pieces of the last argument of each role
     for start, end, label in sorted(arguments):
         role = label.removeprefix("C-")
-        is_continuation = label != role and role in pieces_of_last
+        is_continuation = label != role and role in last_pieces
         if is_continuation:
-            pieces_of_last[role].append((start, end))
+            last_pieces[role].append((start, end))
         else:
-            # Both get the same list, so a continuation that is added to one is in both.
-            pieces = [(start, end)]
-            pieces_of_last[role] = pieces
-            joined.append((role, pieces))
+            # `joined` has the same list, so it gets the continuations as well.
+            last_pieces[role] = [(start, end)]
+            joined.append((role, last_pieces[role]))
     return [(role, tuple(pieces)) for role, pieces in joined]
 
 
@@ -79,8 +78,8 @@ class SrlF1(SpanF1):
 
     @overrides
     def missing_gold(self) -> str:
-        has_arguments = self.counts["gold"].keys() - {VERB}
-        if self.counts["propositions"] and not has_arguments:
+        roles = self.counts["gold"].keys() - {VERB}
+        if self.counts["propositions"] and not roles:
             return "arguments"
         return ""
 
@@ -93,32 +92,33 @@ def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dic
     lemma, all its arguments count as missed, with a warning. Returns the counts and percentages of
     "Overall" and of each role.
 
-    Raises `ConfigurationError`, naming file and line, if the sentences differ.
+    Raises `ConfigurationError`, naming file and line, if the two differ in the number of sentences,
+    or a sentence in the number of words.
     """
     metric = SrlF1()
     pairs = zip_longest(gold, system)  # `None` stands for the sentences that one side lacks
     for number, (gold_sentence, system_sentence) in enumerate(pairs, start=1):
         if gold_sentence is None:
-            raise _missing(system_sentence, number, "the gold data")
+            raise _missing_sentence_error(system_sentence, number, "the gold data")
         if system_sentence is None:
-            raise _missing(gold_sentence, number, "the output of the system")
+            raise _missing_sentence_error(gold_sentence, number, "the output of the system")
         _add_sentence(metric, gold_sentence, system_sentence)
     percentages = metric.figures(scale=100)
     scores = {}
-    for role, numbers in metric.span_counts().items():
+    for role, counts in metric.span_counts().items():
         name = role
         if role == "overall":
-            name = "Overall"  # as srl-eval.pl has it
-        counts = {
-            "correct": numbers.correct,
-            "excess": numbers.predicted - numbers.correct,
-            "missed": numbers.gold - numbers.correct,
+            name = "Overall"  # as srl-eval.pl spells it
+        named_counts = {
+            "correct": counts.correct,
+            "excess": counts.predicted - counts.correct,
+            "missed": counts.gold - counts.correct,
         }
-        scores[name] = counts | percentages[role].rounded()
+        scores[name] = named_counts | percentages[role].rounded()
     return scores
 
 
-def _missing(sentence: SrlSentence, number: int, where: str) -> ConfigurationError:
+def _missing_sentence_error(sentence: SrlSentence, number: int, where: str) -> ConfigurationError:
     """Returns the error for a sentence that only one side has."""
     return ConfigurationError(f"{sentence.location}: sentence {number} is missing in {where}")
 
@@ -126,8 +126,8 @@ def _missing(sentence: SrlSentence, number: int, where: str) -> ConfigurationErr
 def _add_sentence(metric: SrlF1, gold: SrlSentence, system: SrlSentence) -> None:
     """
     Adds the gold predicates of a sentence to the metric, each with the arguments that the system
-    gives to this predicate. Warns if it gives none, or has other predicates. Raises
-    `ConfigurationError` if the sentences differ in length.
+    gives to this predicate. Warns of predicates that the system misses, gives another lemma, or has
+    in excess. Raises `ConfigurationError` if the sentences differ in length.
     """
     if len(gold.words) != len(system.words):
         raise ConfigurationError(
@@ -140,18 +140,18 @@ def _add_sentence(metric: SrlF1, gold: SrlSentence, system: SrlSentence) -> None
         if predicted is not None and predicted.lemma == predicate.lemma:
             metric.add(gold=predicate.arguments, predicted=predicted.arguments)
             continue
-        found = "no predicate"
+        predicted_lemma = "no predicate"
         if predicted is not None:
-            found = predicted.lemma
+            predicted_lemma = predicted.lemma
         logger.warning(
             "%s, word %d: %s instead of %s, as in %s; all its arguments are missed",
             system.location,
             predicate.word + 1,
-            found,
+            predicted_lemma,
             predicate.lemma,
             gold.location,
         )
         metric.add(gold=predicate.arguments, predicted=[])
-    for word, predicate in unmatched.items():  # those that are left
-        message = f"{predicate.lemma} is not a predicate in {gold.location}; it is skipped"
+    for word, in_excess in unmatched.items():
+        message = f"{in_excess.lemma} is not a predicate in {gold.location}; it is skipped"
         logger.warning("%s, word %d: %s", system.location, word + 1, message)

@@ -77,7 +77,7 @@ def sentence_of(words: Sequence[ConllWord]) -> SrlSentence:
     for number in range(num_columns):
         name = f"column {FIXED_COLUMNS + number + 1}"
         labels = [word.frames[number] for word in words]
-        with locate_label_errors([word.line for word in words], column=f"{name}: "):
+        with locate_label_errors([word.line for word in words], prefix=f"{name}: "):
             arguments = parse_labels(labels)
         verb = _find_verb(words, arguments, name)
         # The first framed word belongs to the first column, and so on. If there are more or fewer

@@ -106,7 +106,7 @@ def test_a_batch_is_decoded_at_once_like_each_sentence_by_allennlps_crf(
             assert model(**tensors)["tags"] == expected
 
 
-@pytest.mark.parametrize("encoding", ["BIO", None])
+@pytest.mark.parametrize("encoding", ["BIO", "BIOUL", None])
 @pytest.mark.parametrize("tags", [["B-X", "I-X", "E-X"], ["S-X"], ["B-X", "M-X", "S-X"]])
 def test_tags_that_no_sequence_could_have_are_an_error(
     encoding: str | None, tags: list[str]

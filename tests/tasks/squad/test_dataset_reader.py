@@ -78,7 +78,7 @@ def test_word_offsets_match_the_text() -> None:
     paragraph = reader().tokenize(text)
     for token, (start, end) in zip(paragraph.tokens, paragraph.places, strict=True):
         assert text[start:end] == text_as_typed(token)
-    assert text[slice(*paragraph.characters(0, len(paragraph.tokens) - 1))] == text.strip()
+    assert text[slice(*paragraph.locate(0, len(paragraph.tokens) - 1))] == text.strip()
 
 
 def test_an_answer_inside_of_words_becomes_the_words_that_cover_it(tmp_path: Path) -> None:
