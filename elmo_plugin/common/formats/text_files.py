@@ -80,7 +80,8 @@ _WAYS_TO_READ = {
     "FASTA": "name its file .fasta, or --input-format fasta",
 }
 _MOST_WORDS = 500
-_ROW_WITH_HASH = re.compile(rb"#\S|# .*\bO$")  # a row whose word is "#" or begins with it
+# A row whose word begins with "#"; or is "#", if the tag at the end of the row is O.
+_ROW_WITH_HASH = re.compile(rb"#\S|# .*\bO\s*$")
 # The number of a word in CoNLL-U; contracted words and empty nodes have two.
 _NUMBER = re.compile(rb"\d+([-.]\d+)?")
 
