@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.common.errors import BiLmError, raise_if_sigterm_or_out_of_memory
+from elmo_plugin.common.errors import BiLmError, message_of, raise_if_sigterm_or_out_of_memory
 from elmo_plugin.common.files import atomic_write, reason
 from elmo_plugin.common.formats.archives import MAX_BYTES, MAX_RATIO
 from elmo_plugin.common.formats.json_files import parse_json
@@ -63,9 +63,7 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
         raise  # its message is clear already
     except Exception as error:  # damage can make the reader raise anything
         raise_if_sigterm_or_out_of_memory(error)
-        raise BiLmError(
-            f"{name}: its weights are damaged ({error or type(error).__name__})"
-        ) from None
+        raise BiLmError(f"{name}: its weights are damaged ({message_of(error)})") from None
     if damaged is not None:
         raise BiLmError(f"{name}: its weights are damaged ({damaged} does not match its checksum)")
 
