@@ -22,9 +22,9 @@ def find_parts(paths: Sequence[Path], option: str = "FILES") -> dict[str, Path]:
     folder of texts.
 
     In a single folder, looks for files or folders that are called train…, dev… and test…. Without
-    such names, the folder itself may be the training data. A single file is for training. Of
-    several paths, each is for the part that its name says. If a name says none, its position does:
-    the order is train, dev, test.
+    such names, the folder itself may be the training data. A single file is for training. If there
+    are several paths, each is for the part that its name says. If a name says none, its position
+    does: the order is train, dev, test.
 
     Raises `BiLmError`, naming the `option` that gave the paths, if two paths are for the same part,
     or none is for training.
