@@ -36,7 +36,7 @@ def meanings() -> dict[str, dict[str, str]]:
         if card.command_words:
             tables["commands"][card.command] = " ".join(card.command_words)
         if card.words:
-            if card.has_trained_model:
+            if card.has_predictions:
                 table = tables["models"]
             else:
                 table = tables["projects"]

@@ -73,7 +73,8 @@ class TaskCard:
     words: other words for the task that people type as the name of a model or a project
     command_words: words that people type as a command when they mean `elmo predict NAME`
     finds: keys of a prediction that may hold its result; the first one in a prediction decides how
-        it is shown and written, see `predictions.kinds`; empty without a trained model
+        it is shown and written, see `predictions.kinds`; empty if the
+        package has no trained model for the task
     nothing_found: shown if nothing was found
     colors: the colors of labels that often occur together, from 0 to 7; others get one by their
         letters
@@ -118,8 +119,8 @@ class TaskCard:
         return f"elmo predict {self.name} {arguments}"
 
     @property
-    def has_trained_model(self) -> bool:
-        """Whether the package has a trained model of the task, so that the card can describe it."""
+    def has_predictions(self) -> bool:
+        """Whether the package has a trained model that makes predictions for the task."""
         return len(self.finds) > 0
 
 

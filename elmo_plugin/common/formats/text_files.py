@@ -83,7 +83,8 @@ _ADVICE_BY_WORD = {
     "FASTA": "name its file .fasta, or --input-format fasta",
 }
 _MOST_WORDS = 500  # in a sentence; a longer one is likely a document
-# A row whose word begins with "#"; or is "#", if the tag at the end of the row is O.
+# Matches rows whose word is longer than "#" alone, and rows that end in the tag O. Any other line
+# that begins with "#" looks like a comment.
 _ROW_WITH_HASH = re.compile(rb"#\S|# .*\bO\s*$")
 # The number of a word in CoNLL-U; contracted words and empty nodes have two.
 _NUMBER = re.compile(rb"\d+([-.]\d+)?")
@@ -276,7 +277,7 @@ def _text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
 
 
 def _check_first_bytes(first_line: bytes, name: str) -> None:
-    """Raises `BiLmError` if a file begins as binary formats do."""
+    """Raises `BiLmError` if the first line of a file begins as another format than text does."""
     for first_bytes, file_format in _FORMAT_BY_FIRST_BYTES.items():
         if first_line.startswith(first_bytes):
             raise BiLmError(
