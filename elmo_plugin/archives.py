@@ -159,7 +159,7 @@ def load_archive(
                 logger.warning("%s is trusted: it may run code and read any file", name)
             else:
                 check_config(params.as_dict(quiet=True), name, folder, overrides)
-            with spacy_rules(params, name, trust):
+            with using_spacy_rules(params, name, trust):
                 # Each gets a copy, because AllenNLP removes the parameters that it has read.
                 readers = archival._load_dataset_readers(params.duplicate(), folder)
                 model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
@@ -305,7 +305,7 @@ def _overridden_keys(overrides: Mapping[str, Any]) -> list[list[str]]:
 
 
 @contextmanager
-def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]:
+def safe_default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]:
     """
     Makes it safe to let AllenNLP construct, within the block, the predictor that an archive names.
     Raises `BiLmError` if that predictor reads files or loads other models. A predictor that splits
@@ -323,12 +323,12 @@ def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]
             f"{TRUST}"
         )
     # To split text into words, AllenNLP would otherwise load or install a model of spaCy.
-    with spacy_rules(archive.config, name="the archive"):
+    with using_spacy_rules(archive.config, name="the archive"):
         yield
 
 
 @contextmanager
-def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> Iterator[None]:
+def using_spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> Iterator[None]:
     """
     Makes AllenNLP use spaCy's rules, within the block, in place of the models of spaCy that it
     would load. A model may contain code, and loading it would run the code. The rules only split
