@@ -20,10 +20,10 @@ from elmo_plugin.common.errors import BiLmError
 if TYPE_CHECKING:
     import torch
 
-# Parameters of glibc's `mallopt`, as in its malloc.h.
-_TRIM_THRESHOLD = -1
-_TOP_PAD = -2
-_MMAP_THRESHOLD = -3
+# Parameters of glibc's `mallopt`, as in its malloc.h. Their values are sizes in bytes.
+_TRIM_THRESHOLD = -1  # free memory at the top of the heap beyond this size goes to the system
+_TOP_PAD = -2  # when the heap grows, it grows by this much more
+_MMAP_THRESHOLD = -3  # blocks from this size on are got by `mmap`, each separately
 
 
 class ForkSafeLock:
@@ -181,7 +181,8 @@ def use_mmap_for_large_blocks() -> None:
 
 def keep_freed_memory() -> None:
     """Keeps freed memory for the next arrays: training on a CPU takes a tenth less time."""
-    _set_malloc_options({_TRIM_THRESHOLD: 2**31 - 1, _TOP_PAD: 2**26, _MMAP_THRESHOLD: 2**30})
+    largest_size = 2**31 - 1  # that an option can be set to
+    _set_malloc_options({_TRIM_THRESHOLD: largest_size, _TOP_PAD: 2**26, _MMAP_THRESHOLD: 2**30})
 
 
 def _set_malloc_options(options: dict[int, int]) -> None:

@@ -41,8 +41,8 @@ def _in_notebook() -> bool:
 def progress_bar(**options: Any) -> "tqdm":
     """
     Returns a progress bar of tqdm, made with its `options`. On a terminal, the bar is one line that
-    changes; in a notebook a widget, or such a line if ipywidgets is not installed; elsewhere, as in
-    a log file, a new line every two seconds. With `elmo --quiet`, nothing is shown.
+    changes. In a notebook, it is a widget, or one line if ipywidgets is not installed. Elsewhere,
+    as in a log file, it prints a new line every two seconds. With `elmo --quiet`, it shows nothing.
     """
     from tqdm import TqdmWarning  # imported here, because `elmo --help` would wait for it
 
