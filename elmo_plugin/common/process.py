@@ -174,7 +174,7 @@ def cuda_number(name: str) -> int:
 def use_mmap_for_large_blocks() -> None:
     """
     Makes the process return freed blocks of a megabyte or more to the system at once. From now on,
-    glibc gets each such block by an `mmap` of its own.
+    glibc gets each such block by a separate `mmap`.
     """
     _set_malloc_options({_MMAP_THRESHOLD: 2**20})
 

@@ -268,7 +268,7 @@ class ArchiveJudge(Judge[Refusal]):
         """
         class_of_init = constructor.class_of_init()
         if not hasattr(class_of_init, "argument_with_outside_file"):
-            return  # The class reads no files of its own.
+            return  # The class reads no files of its archive.
         argument = class_of_init.argument_with_outside_file(self.folder, value)
         if argument:
             yield Refusal((*keys, argument), f"the file of {name} is outside the archive")

@@ -185,8 +185,8 @@ def _form_of_rows(lines: Sequence[bytes], column: int) -> _RowForm:
 def _is_word_row(line: bytes, fields: Sequence[bytes], form: _RowForm) -> bool:
     """
     Returns whether a line of a table has a word of the sentence. Comments have none. In CoNLL-U,
-    two kinds of rows have none either: empty nodes, and contractions, whose words follow in rows of
-    their own.
+    two kinds of rows have none either: empty nodes, and contractions, whose words follow in other
+    rows.
     """
     if form.is_numbered and not fields[0].isdigit():
         return False  # an empty node such as 8.1, a contraction such as 3-4, or a comment
@@ -227,7 +227,7 @@ def _are_word_numbers(numbers: Sequence[bytes]) -> bool:
 def has_attached_full_stop(word: str) -> bool:
     """
     Returns whether a full stop, or another mark that ends sentences, is attached to a word. In
-    tokenized text the mark is a word of its own.
+    tokenized text, the mark is a separate word.
     """
     is_mark_alone = len(word) == 1
     return word.endswith(_SENTENCE_ENDS) and not is_mark_alone
