@@ -41,7 +41,7 @@ __all__ = [
     "load_predictor",
     "normalize_text",
 ]
-_ROOMS = {
+_MODULE_OF_NAME = {
     "BiLm": "bilm",
     "Elmo": "migration.allennlp_api",
     "ElmoEmbedder": "migration.allennlp_api",
@@ -62,18 +62,19 @@ other_names.install()
 
 def __getattr__(name: str) -> "Any":
     """
-    Returns what a public name stands for, from the module that defines it. The module is imported
-    now rather than with this package, because that may be slow (PEP 562).
+    Imports a public name when it is first used, from the module that defines it. Python calls this
+    function for names that the package does not have yet (PEP 562). If the package imported all of
+    them itself, it would take seconds.
     """
-    # A module, for people who write only `import elmo_plugin`.
     if name == "sklearn":
+        # This is a module. It should also be found by people who write only `import elmo_plugin`.
         return import_module("elmo_plugin.sklearn")
     if name not in __all__:
         sentence = other_names.what_to_write(name)
         if not sentence:
             sentence = f"module {__name__!r} has no attribute {name!r}: it has {', '.join(__all__)}"
         raise AttributeError(sentence)
-    module = import_module(f"elmo_plugin.{_ROOMS[name]}")
+    module = import_module(f"elmo_plugin.{_MODULE_OF_NAME[name]}")
     return getattr(module, name)
 
 

@@ -40,7 +40,7 @@ logger = get_logger(__name__)
 _CONFIG = "config.json"
 # The options of the vocabulary that AllenNLP reads from the configuration of an archive. The rest
 # of the vocabulary is in files.
-_VOCABULARY = ("type", "padding_token", "oov_token")
+_VOCABULARY_OPTIONS = ("type", "padding_token", "oov_token")
 # The options for initial values. AllenNLP, too, makes the model of an archive without them.
 _INITIAL_VALUE_OPTIONS = {"pretrained_file", "initializer"}
 GONE_READER_OPTIONS = {
@@ -71,9 +71,9 @@ Options of dataset readers that said how files are read. Version 1.0.0 removed t
 need none of them, so they are ignored in archives that were made before.
 """
 
-# Held while plugins are imported, as `sys.path` is changed for a moment. A plugin may itself load a
-# model, and so import plugins in the same thread.
-_importing = RLock()
+# Held while plugins are imported, because that changes `sys.path` for a moment. One thread may hold
+# it twice: a plugin may itself load a model, and so import plugins again.
+_importing_plugins = RLock()
 TRUST = "use --trust (trust=True) if you trust this archive"
 
 
@@ -101,7 +101,7 @@ def import_all_plugins(subject: str) -> None:
     from elmo_plugin import shims  # after the check, because it imports AllenNLP
 
     shims.never_install_spacy_models()
-    with _importing:
+    with _importing_plugins:
         shims.import_plugins(os.getcwd())
 
 
@@ -140,8 +140,8 @@ def load_archive(
     from allennlp.models import Archive, archival
 
     with _unpacked(path) as (folder, name):
-        # An archive without weights is refused, even if the caller gives other weights: its biLM
-        # would be read from the file that the configuration names.
+        # Also called if the caller gives other weights: in an archive without weights, the biLM
+        # would be read from the file that the configuration names, so such an archive is refused.
         weights = find_weights(folder, name)
         if weights_file:
             weights = Path(weights_file)
@@ -159,8 +159,8 @@ def load_archive(
                 logger.warning("%s is trusted: it may run code and read any file", name)
             else:
                 check_config(params.as_dict(quiet=True), name, folder, overrides)
-            with spacy_rules(params, name, trust):
-                # From copies, because AllenNLP removes the parameters that it has read.
+            with using_spacy_rules(params, name, trust):
+                # Each gets a copy, because AllenNLP removes the parameters that it has read.
                 readers = archival._load_dataset_readers(params.duplicate(), folder)
                 model = archival._load_model(params.duplicate(), weights, folder, cuda_device)
                 check_all_finite(_stored_tensors(model), name)
@@ -180,14 +180,15 @@ def load_archive(
 def _stored_tensors(model: "Model") -> Iterator[tuple[str, "Tensor"]]:
     """
     Yields the names and tensors that a model stores: its parameters and its persistent buffers.
-    Other buffers, such as forbidden transitions with scores of -inf, are derived from options.
-    `model.state_dict()` is not called, because it would read the file of a bundled biLM again, to
-    leave out its weights.
+    Other buffers are derived from options, and may be infinite: forbidden transitions score -inf.
+
+    Does not call `model.state_dict()`, because that leaves out the weights of a bundled biLM, and
+    reads the file of the biLM to recognize them.
     """
     yield from model.named_parameters()
     for module_name, module in model.named_modules():
         for name, buffer in module.named_buffers(module_name, recurse=False):
-            own_name = name.rpartition(".")[2]  # without the names of modules
+            _, _, own_name = name.rpartition(".")  # without the name of the module
             if own_name not in module._non_persistent_buffers_set:
                 yield name, buffer
 
@@ -245,104 +246,110 @@ def write_archive(model: "Model", config: Mapping[str, Any], output: str | Path)
 
 def _check_that_files_can_hold(namespaces: Iterable[str]) -> None:
     """
-    Raises `BiLmError` if a namespace of a vocabulary cannot be written as a file of its name, and
-    read again. A configuration may give a namespace any name, such as `../x`.
+    Raises `BiLmError` if AllenNLP could not write a namespace of a vocabulary to a file of its
+    name, or not read that file again. A configuration may choose any name, such as `../x`.
     """
     for namespace in namespaces:
-        # By the rules of Windows, both kinds of slashes separate folders, and so does a drive.
-        is_name = PureWindowsPath(namespace).name == namespace and "\0" not in namespace
-        if not is_name or not _is_read_again(namespace):
+        # Windows has the strictest rules: `/`, `\` and the `C:` of a drive separate folders there.
+        is_name_of_file = PureWindowsPath(namespace).name == namespace and "\0" not in namespace
+        if not is_name_of_file or not _is_read_again(namespace):
             raise BiLmError(f"the vocabulary's namespace {namespace!r:.100} is no name of a file")
 
 
 def _is_read_again(namespace: str) -> bool:
     """Returns whether AllenNLP finds the file of a namespace again, with the same namespace."""
-    is_hidden = f"{namespace}.txt".startswith(".")  # as with an empty name
-    is_taken = namespace == "non_padded_namespaces"  # a file of AllenNLP's own
-    loses_its_end = ".txt" in namespace  # AllenNLP removes each `.txt` from the name of a file
-    return not is_hidden and not is_taken and not loses_its_end
+    # AllenNLP does not read hidden files. Even an empty name makes one: `.txt`.
+    is_hidden = f"{namespace}.txt".startswith(".")
+    is_taken = namespace == "non_padded_namespaces"  # AllenNLP has another file of this name.
+    # To find the namespace, AllenNLP removes each `.txt` from the name of the file.
+    is_shortened = ".txt" in namespace
+    return not is_hidden and not is_taken and not is_shortened
 
 
 def check_config(
     config: Mapping[str, Any], name: str, folder: Path, overrides: Mapping[str, Any] | None = None
 ) -> None:
     """
-    Raises `BiLmError`, beginning with `name`, if the configuration of an archive, unpacked in
-    `folder`, names code, or files outside the archive; `refused` has the rules. `overrides` are
-    already in the configuration. They are the caller's own, so they may name anything.
+    Raises `BiLmError`, beginning with `name`, if the configuration of an archive names code, or
+    files outside the archive. `refused_in_archive` has the rules. `folder` has the unpacked
+    archive. `overrides` are already in the configuration. They are the caller's own, so they may
+    name anything.
     """
-    from allennlp.common import Params
-
-    from elmo_plugin.config_check import refused
+    from elmo_plugin.config_check import refused_in_archive
 
     model = dict(config["model"])
     if model.get("type") == "bilm":
-        # The biLM from which the training started is not read again: `bilm` takes its options from
-        # the weights.
+        # `initial` names the biLM with which the training started. That is not read again, because
+        # the archive has all weights, so it may be any file.
         model.pop("initial", None)
-    # The keys that lead to each overridden value. They may be written apart, or with dots.
-    overridden = [key.split(".") for key in Params(dict(overrides or {})).as_flat_dict()]
-    for refusal in refused({**config, "model": model}, folder):
-        place = [str(key) for key in refusal.keys]
-        is_overridden = any(place[: len(prefix)] == prefix for prefix in overridden)
+    overridden = _overridden_keys(overrides or {})
+    for refusal in refused_in_archive({**config, "model": model}, folder):
+        keys = [str(key) for key in refusal.keys]
+        is_overridden = any(keys[: len(prefix)] == prefix for prefix in overridden)
         if is_overridden:
             continue  # the caller has chosen this value
-        message = f"{name}: {'.'.join(place)}: {refusal.reason}"
+        message = f"{name}: {'.'.join(keys)}: {refusal.reason}"
         if refusal.trust_helps:
             message += f"; {TRUST}"
         raise BiLmError(message)
 
 
-@contextmanager
-def default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]:
+def _overridden_keys(overrides: Mapping[str, Any]) -> list[list[str]]:
     """
-    Makes it safe, within the block, to let AllenNLP construct the predictor that an archive names:
-    words are split by spaCy's rules there. Raises `BiLmError` if that predictor reads files or
-    loads other models. With `trust`, nothing is checked or changed.
+    Returns the keys that lead to each overridden value. In `overrides`, they may be the keys of
+    objects within objects, or joined by dots.
+    """
+    from allennlp.common import Params
+
+    return [joined_keys.split(".") for joined_keys in Params(dict(overrides)).as_flat_dict()]
+
+
+@contextmanager
+def safe_default_predictor(archive: "Archive", trust: bool = False) -> Iterator[None]:
+    """
+    Makes it safe to let AllenNLP construct, within the block, the predictor that an archive names.
+    Raises `BiLmError` if that predictor reads files or loads other models. A predictor that splits
+    text into words does so by spaCy's rules. With `trust`, nothing is checked or changed.
     """
     from elmo_plugin.config_check import refused_predictor
 
     if trust:
         yield
         return
-    refused = refused_predictor(archive.model, archive.validation_dataset_reader)
-    if refused is not None:
+    refused_name = refused_predictor(archive.model, archive.validation_dataset_reader)
+    if refused_name is not None:
         raise BiLmError(
-            f"the predictor {refused} reads files or loads other models; name another one, or "
+            f"the predictor {refused_name} reads files or loads other models; name another one, or "
             f"{TRUST}"
         )
-    # Many predictors split words, for which AllenNLP would load or install a model of spaCy.
-    with spacy_rules(archive.config, name="the archive"):
+    # To split text into words, AllenNLP would otherwise load or install a model of spaCy.
+    with using_spacy_rules(archive.config, name="the archive"):
         yield
 
 
 @contextmanager
-def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> Iterator[None]:
+def using_spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> Iterator[None]:
     """
-    Makes AllenNLP, within the block, split words by spaCy's rules where `config` names a model of
-    spaCy, because a model of spaCy may contain code, and runs it when it is loaded. With `trust`,
-    AllenNLP loads models that are installed. It never installs one.
+    Makes AllenNLP use spaCy's rules, within the block, in place of the models of spaCy that it
+    would load. A model may contain code, and loading it would run the code. The rules only split
+    text into words: if `config` needs more of a model, AllenNLP gets a `BiLmError` that begins with
+    `name`.
 
-    If a model must do more than split words, and is not loaded, AllenNLP gets a `BiLmError` that
-    begins with `name`.
+    With `trust`, AllenNLP loads the models that are installed. It never installs one.
     """
     import spacy
     from spacy import lang
 
     # spaCy has a module for each language: "en", "de".
     languages = {module.name for module in iter_modules(lang.__path__)}
-    # A token indexer with a feature such as "pos_" reads what only a model can find.
-    needs_tags = False
-    for keys, value in values_in(config):
-        if keys[-1] == "feature_name" and value != "text":
-            needs_tags = True
+    needs_tags = _needs_tags_of_spacy(config)
 
     def load(model: str, disable: Sequence[str]) -> Any:
         """Stands for `spacy.load`: returns the rules of the model's language, or the model."""
         is_installed = spacy.util.is_package(model) or Path(model).exists()
         if trust and is_installed:
             return spacy.load(model, disable=disable)
-        language, _, _ = model.partition("_")  # of a name such as en_core_web_sm
+        language, _, _ = model.partition("_")  # The name is such as en_core_web_sm.
         # AllenNLP disables the parser and the entity recognizer if it needs only the words.
         needs_words_only = not needs_tags and "parser" in disable and "ner" in disable
         if needs_words_only and language in languages:
@@ -356,6 +363,14 @@ def spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> It
 
     with loading_with(load):
         yield
+
+
+def _needs_tags_of_spacy(config: Mapping[str, Any]) -> bool:
+    """
+    Returns whether a token indexer in a configuration uses a feature of words that only a model of
+    spaCy can find, such as "pos_".
+    """
+    return any(keys[-1] == "feature_name" and value != "text" for keys, value in values_in(config))
 
 
 def values_in(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -383,10 +398,10 @@ def _drop_gone_options(reader: dict[str, Any]) -> None:
 
 
 def _drop_gone_values(reader: dict[str, Any]) -> None:
-    """Removes options of `ner_conll2003` whose values it no longer knows."""
+    """Deletes options of `ner_conll2003` that have values of old archives, unknown to it now."""
     if reader.get("source_encoding") in ("auto", "IO", "mixed"):
         del reader["source_encoding"]
-    # These options are numbers now; the readers of old archives also took the name of a column.
+    # These options are numbers now. In old archives, they may also be the name of a column.
     for option in ("word_column", "tag_column"):
         if isinstance(reader.get(option), str):
             del reader[option]
@@ -394,9 +409,9 @@ def _drop_gone_values(reader: dict[str, Any]) -> None:
 
 def _read_config(folder: Path, name: str) -> dict[str, Any]:
     """
-    Reads the configuration of an archive, without the settings that are of no use to a trained
-    model: caches, initial values, the number of processes, how the vocabulary was made, and options
-    that were removed from this package.
+    Reads the configuration of an archive. Leaves out settings that only matter to a training:
+    caches, initial values, the number of processes, and how the vocabulary was made. Also leaves
+    out options that this package no longer has.
     """
     config = read_json_object(folder / _CONFIG, f"{name}, its {_CONFIG}")
     model = config.get("model")
@@ -404,11 +419,13 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
     if not isinstance(model, dict) or not isinstance(vocabulary, dict):
         raise BiLmError(f"{name}: its {_CONFIG}: expected a model and a vocabulary, as objects")
     if vocabulary:
-        config["vocabulary"] = {key: vocabulary[key] for key in _VOCABULARY if key in vocabulary}
-    for loader in _objects(config, "data_loader", "validation_data_loader"):
+        config["vocabulary"] = {
+            key: vocabulary[key] for key in _VOCABULARY_OPTIONS if key in vocabulary
+        }
+    for loader in _objects_at(config, "data_loader", "validation_data_loader"):
         loader.pop("cache_directory", None)
         loader.pop("num_workers", None)
-    for reader in _objects(config, "dataset_reader", "validation_dataset_reader"):
+    for reader in _objects_at(config, "dataset_reader", "validation_dataset_reader"):
         _drop_gone_options(reader)
     _remove_initial_values_and_cache(model)
     for _, part in values_in(model):
@@ -417,7 +434,7 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
     return config
 
 
-def _objects(config: Mapping[str, Any], *keys: str) -> list[dict[str, Any]]:
+def _objects_at(config: Mapping[str, Any], *keys: str) -> list[dict[str, Any]]:
     """Returns the values of these keys that are objects. Any of the keys may be missing."""
     values = [config.get(key) for key in keys]
     return [value for value in values if isinstance(value, dict)]
@@ -439,23 +456,18 @@ def _remove_initial_values_and_cache(part: dict[str, Any]) -> None:
 @contextmanager
 def _unpacked(path: str | Path) -> Iterator[tuple[Path, str]]:
     """
-    Yields the folder with the content of an archive, and the archive's name for messages. For the
-    directory of a training, that is the directory itself; else a temporary folder.
+    Yields the folder with the content of an archive, and the archive's name for messages. The
+    directory of a training is yielded itself. A file is unpacked into a temporary folder.
 
     Raises `BiLmError` if a directory has a folder or a pipe in the place of a file, or links that
     lead out of it; or if an archive lacks a vocabulary.
     """
     local = archive_path(path)
     if local.is_dir():
-        root = local.resolve()
-        files = [local / name for name in (_CONFIG, "meta.json", *WEIGHTS_NAMES)]
-        files += (local / "vocabulary").rglob("*")
-        check_kinds(local, f"directory {path}")
-        # Through a link, any file of this machine could be read.
-        for file in files:
-            if not file.resolve().is_relative_to(root):
-                raise BiLmError(f"directory {path}: its {file.name} is a link to {file.resolve()}")
-        yield local, f"directory {path}"
+        name = f"directory {path}"
+        check_kinds(local, name)
+        _check_links(local, name)
+        yield local, name
         return
     with temporary_folder("elmo_archive_") as folder:
         unpack(local, folder)
@@ -465,12 +477,26 @@ def _unpacked(path: str | Path) -> Iterator[tuple[Path, str]]:
         yield folder, f"archive {path}"
 
 
+def _check_links(folder: Path, name: str) -> None:
+    """
+    Raises `BiLmError`, beginning with `name`, if a file that is read from the directory of a
+    training is a link out of the directory. Otherwise any file of this machine could be read.
+    """
+    root = folder.resolve()
+    files = [folder / file_name for file_name in (_CONFIG, "meta.json", *WEIGHTS_NAMES)]
+    files += (folder / "vocabulary").rglob("*")
+    for file in files:
+        target = file.resolve()
+        if not target.is_relative_to(root):
+            raise BiLmError(f"{name}: its {file.name} is a link to {target}")
+
+
 @contextmanager
 def naming_archive(name: str) -> Iterator[None]:
     """
-    Turns any error of the block into a `BiLmError` of one line that names the archive from which
-    the block makes a model or a predictor. A lack of memory, of the machine or of a GPU, is not the
-    archive's fault, and passes unchanged.
+    Turns an error of the block into a `BiLmError` of one line that names an archive. The block
+    makes a model or a predictor from the archive. A lack of memory is not the archive's fault, so
+    such an error passes unchanged.
     """
     try:
         yield

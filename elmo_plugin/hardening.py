@@ -264,7 +264,7 @@ def from_archive(
     is_named_by_caller = predictor_name is not None
     with (
         as_configuration_error(),
-        archives.default_predictor(archive, trust=is_named_by_caller),
+        archives.safe_default_predictor(archive, trust=is_named_by_caller),
     ):
         return FROM_ARCHIVE(cls, archive, predictor_name, *args, **kwargs)
 

@@ -17,7 +17,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import SpacyTokenizer, Token
 
 import elmo_plugin.hardening
-from elmo_plugin.archives import TRUST, spacy_rules
+from elmo_plugin.archives import TRUST, using_spacy_rules
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.hardening import EVALUATE
 from tests.conftest import REPOSITORY
@@ -252,7 +252,7 @@ def test_a_mistake_removes_only_a_new_folder_in_which_nothing_was_trained(
 
 
 def test_outputs_are_written_while_another_archive_is_read() -> None:
-    with spacy_rules({}, "the archive"):
+    with using_spacy_rules({}, "the archive"):
         assert util.sanitize({"word": Token("Paris"), "scores": (1, 2)}) == {
             "word": "Paris",
             "scores": [1, 2],
@@ -263,7 +263,7 @@ def test_outputs_are_written_while_another_archive_is_read() -> None:
 def test_words_are_split_by_rules_if_spacys_model_is_not_installed(
     trust: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with spacy_rules({}, "the archive", trust):
+    with using_spacy_rules({}, "the archive", trust):
         tokenizer = SpacyTokenizer()
     words = [token.text for token in tokenizer.tokenize("Don't go.")]
     assert words == ["Do", "n't", "go", "."]
@@ -276,10 +276,10 @@ def test_a_trusted_archive_may_load_an_installed_spacy_model(tmp_path: Path) -> 
     pipeline.add_pipe("sentencizer")
     pipeline.to_disk(tmp_path / "en_own")
     own = str(tmp_path / "en_own")
-    with spacy_rules({}, "the archive", trust=True):
+    with using_spacy_rules({}, "the archive", trust=True):
         assert SpacyTokenizer(own).spacy.pipe_names == ["sentencizer"]
     with (
-        spacy_rules({}, "the archive"),
+        using_spacy_rules({}, "the archive"),
         pytest.raises(BiLmError, match=f"model {own} is not data; use --trust"),
     ):
         SpacyTokenizer(own)
@@ -288,5 +288,8 @@ def test_a_trusted_archive_may_load_an_installed_spacy_model(tmp_path: Path) -> 
 def test_a_trusted_archive_that_needs_tags_requires_a_spacy_model() -> None:
     config = {"token_indexers": {"tags": {"type": "single_id", "feature_name": "tag_"}}}
     message = "the archive: spaCy's model en_core_web_sm is not installed"
-    with spacy_rules(config, "the archive", trust=True), pytest.raises(BiLmError, match=message):
+    with (
+        using_spacy_rules(config, "the archive", trust=True),
+        pytest.raises(BiLmError, match=message),
+    ):
         SpacyTokenizer()

@@ -147,7 +147,7 @@ def _dry_run(config: dict[str, Any], trust: bool) -> None:
     `BiLmError`. Without `trust`, a configuration that may run code or fetch files is also an error,
     before any of its objects is made.
     """
-    from elmo_plugin.archives import spacy_rules
+    from elmo_plugin.archives import using_spacy_rules
     from elmo_plugin.migration.porting.source import how_to_give, variables_in
 
     missing = variables_in(config)
@@ -159,7 +159,7 @@ def _dry_run(config: dict[str, Any], trust: bool) -> None:
         return
     _check_dry_run(config)
     # Without these rules, AllenNLP would download the models of spaCy.
-    with spacy_rules(config, name="dry run"):
+    with using_spacy_rules(config, name="dry run"):
         _make_and_run(config)
 
 

@@ -25,6 +25,11 @@ class BiLmError(ValueError):
         return visible_line(super().__str__())
 
 
+def message_of(error: BaseException) -> str:
+    """Returns the message of an error, or the name of its class if it comes without a message."""
+    return str(error) or type(error).__name__
+
+
 def check_choice(
     name: str, value: object, choices: Collection[Any], error: type[Exception] = BiLmError
 ) -> None:

@@ -1,9 +1,8 @@
 """
 Loggers and a formatter whose lines cannot control a terminal, whatever file they quote.
 
-The commands of `elmo` format the lines of all packages. `allennlp train` with our plugin does so
-only for our loggers: a filter of the root logger would not see the records of other loggers, and to
-change the handlers or the records of the whole process is not for a plugin.
+The commands of `elmo` format the lines of all packages. In `allennlp train`, this package is only a
+plugin: there, it filters the records of its own loggers, and touches no handlers or other records.
 """
 
 import logging
@@ -16,8 +15,8 @@ from elmo_plugin.common.streams import visible, visible_line
 
 def get_logger(name: str) -> logging.Logger:
     """
-    Returns the logger of a module of this package. Whatever handler gets its records, each is one
-    line without characters that control a terminal.
+    Returns the logger of a module of this package. Each message of it is one line, without
+    characters that control a terminal, in whatever way the program shows its log.
     """
     logger = logging.getLogger(name)
     logger.addFilter(_make_visible)  # `addFilter` does nothing if the logger has it already

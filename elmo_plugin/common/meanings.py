@@ -1,9 +1,9 @@
 """
 Other words for our names, and the names that a person typing them probably means.
 
-`meanings.json` lists words for each command, each option, each argument of a Python function, each
-attribute of a class and each name of the package; capitals in it stand for a value, and a target
-that ends in a full stop is a sentence. The words for a task are on its card.
+`meanings.json` lists other words for each command, each option, each argument of a Python function,
+each attribute of a class and each name of the package. Capitals in such a name stand for a value. A
+name that ends in a full stop is a whole sentence of advice. The words for a task are on its card.
 """
 
 import json
@@ -14,19 +14,20 @@ from pathlib import Path
 
 from elmo_plugin.common.task_cards import task_cards
 
-# How alike two words must be, from 0 to 1. The tables have so many words that a lower figure would
-# find one for any word; our own names are few.
-_ALIKE = 0.85
-_OUR_ALIKE = 0.75
+# How similar two words must be, from 0 to 1. The tables have so many words that a lower figure
+# would find one for any typed word. Our own names are few.
+_MIN_SIMILARITY = 0.85
+_MIN_SIMILARITY_TO_OUR_NAME = 0.75
 
 
 @cache
 def meanings() -> dict[str, dict[str, str]]:
     """
-    Returns tables with other words for our names, such as "answer ask qa" for "elmo predict squad":
-    `tables[table][name]` has them, separated by spaces. The file has most tables. The cards of the
-    tasks add words to "commands", and fill the tables "models", and "projects" for the tasks that
-    have no trained model here.
+    Returns tables with other words for our names. `meanings()[table][name]` has the words for a
+    name, separated by spaces, such as "answer ask qa" for "elmo predict squad" in "commands".
+
+    Most tables are in `meanings.json`. The cards of the tasks add words to the table "commands".
+    They make the table "models" from tasks with a trained model, and "projects" from the others.
     """
     tables = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
     tables["models"] = {}
@@ -35,9 +36,7 @@ def meanings() -> dict[str, dict[str, str]]:
         if card.command_words:
             tables["commands"][card.command] = " ".join(card.command_words)
         if card.words:
-            # Only the card of a task with a trained model describes predictions.
-            has_model = bool(card.finds)
-            if has_model:
+            if card.has_predictions:
                 table = tables["models"]
             else:
                 table = tables["projects"]
@@ -47,63 +46,64 @@ def meanings() -> dict[str, dict[str, str]]:
 
 def meant_name(typed: str, names: Iterable[str], table: str, exists: Callable[[str], bool]) -> str:
     """
-    Returns what somebody who typed a word probably means, or an empty string: one of the `names`,
-    or a target in a table of `meanings` for which there is such a word. Only targets that `exists`
-    accepts count, and the first one if a word stands for several.
+    Returns what somebody who typed a word probably means, or an empty string. The answer is one of
+    the `names`, or a name in a table of `meanings` that has other words for it. A name of the table
+    only counts if `exists` accepts it.
 
     Looks for the same word first, then for the same letters in another order, then for a similar
     word.
     """
-    own = {_plain(name): name for name in names}
-    # On the right, because our names replace equal words of the table.
-    known = _targets(table, exists) | own
+    own_names = {_plain(name): name for name in names}
+    # Our names are on the right, so that they replace equal words of the table.
+    name_of_word = _names_in_table(table, exists) | own_names
     typed = _plain(typed)
-    if typed in known:
-        return known[typed]
-    for word, target in known.items():
+    if typed in name_of_word:
+        return name_of_word[typed]
+    for word, name in name_of_word.items():
         if sorted(word) == sorted(typed):  # the same letters in another order
-            return target
-    close = get_close_matches(typed, known, 1, _ALIKE)
-    if not close:
-        # Our own names may be less alike. One letter, as of the option -k, is like nothing.
-        long_names = [word for word in own if len(word) > 1]
-        close = get_close_matches(typed, long_names, 1, _OUR_ALIKE)
-    if not close:
+            return name
+    similar = get_close_matches(typed, name_of_word, n=1, cutoff=_MIN_SIMILARITY)
+    if not similar:
+        similar = get_close_matches(typed, own_names, n=1, cutoff=_MIN_SIMILARITY_TO_OUR_NAME)
+    if not similar:
         return ""
-    return known[close[0]]
+    return name_of_word[similar[0]]
 
 
-def _targets(table: str, exists: Callable[[str], bool]) -> dict[str, str]:
-    """Returns the first target of each word in a table, among the targets that `exists` accepts."""
-    target_of_word: dict[str, str] = {}
-    for target, words in meanings()[table].items():
-        if exists(target):
+def _names_in_table(table: str, exists: Callable[[str], bool]) -> dict[str, str]:
+    """
+    Returns the name for each word in a table, among the names that `exists` accepts. If a word
+    stands for several names, it gets the first one.
+    """
+    name_of_word: dict[str, str] = {}
+    for name, words in meanings()[table].items():
+        if exists(name):
             for word in words.split():
-                target_of_word.setdefault(_plain(word), target)
-    return target_of_word
+                name_of_word.setdefault(_plain(word), name)
+    return name_of_word
 
 
 def no_attribute(owner: str, name: str) -> AttributeError:
     """
-    Returns the error for an attribute that objects of the class `owner` do not have. If the table
-    "attributes of OWNER" lists the name, as one of other libraries, the error says what to write
-    instead.
+    Returns the error for an attribute that objects of the class `owner` do not have. Other
+    libraries have attributes of other names: if the table "attributes of OWNER" lists such a name,
+    the error says what to write instead.
     """
     missing = f"{owner!r} object has no attribute {name!r}"
-    for target, words in meanings()[f"attributes of {owner}"].items():
+    for our_name, words in meanings()[f"attributes of {owner}"].items():
         if name in words.split():
-            return AttributeError(f"{missing}; {write_instead(target)}")
+            return AttributeError(f"{missing}; {write_instead(our_name)}")
     return AttributeError(missing)
 
 
-def write_instead(target: str) -> str:
+def write_instead(name: str) -> str:
     """
-    Returns the end of a message for a target of a table: the target itself if it is a sentence, or
-    `write TARGET`.
+    Returns the end of a message that advises a name of a table: `write NAME`, or the name itself if
+    it is a sentence of advice.
     """
-    if target.endswith("."):
-        return target.removesuffix(".")
-    return f"write {target}"
+    if name.endswith("."):
+        return name.removesuffix(".")
+    return f"write {name}"
 
 
 def _plain(name: str) -> str:

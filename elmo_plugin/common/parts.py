@@ -18,14 +18,16 @@ _MOST_NAMES = 6  # A message shows no more names of files.
 
 def find_parts(paths: Sequence[Path], option: str = "FILES") -> dict[str, Path]:
     """
-    Returns which path is for "train", and maybe for "dev" and "test". A path is a file, or a folder
-    of texts.
+    Returns the path for "train", and perhaps paths for "dev" and "test". A path is a file, or a
+    folder of texts.
 
-    In a single folder, looks for files or folders that are called train…, dev… and test…; if there
-    are none, the folder itself may be the training data. A single file is for training. If there
-    are several paths, each is for the part in its name, or else for the part at its place in the
-    order train, dev, test. Raises `BiLmError`, naming the `option` that gave the paths, if two
-    paths are for the same part, or none is for training.
+    In a single folder, looks for files or folders that are called train…, dev… and test…. Without
+    such names, the folder itself may be the training data. A single file is for training. If there
+    are several paths, each is for the part that its name says. If a name says none, its position
+    does: the order is train, dev, test.
+
+    Raises `BiLmError`, naming the `option` that gave the paths, if two paths are for the same part,
+    or none is for training.
     """
     paths = [Path(os.path.abspath(path)) for path in paths]  # so that `.` has a name
     if len(paths) == 1 and paths[0].is_dir():
@@ -38,25 +40,28 @@ def find_parts(paths: Sequence[Path], option: str = "FILES") -> dict[str, Path]:
         return {"train": paths[0]}
     parts: dict[str, Path] = {}
     for path, part_by_order in zip(paths, PARTS, strict=False):
-        part = part_in_name(path.name) or part_by_order
+        part = part_in_name(path.name)
+        if part is None:
+            part = part_by_order
         _add_part(parts, part, path, place=option, advice="rename one")
     return _require_training(parts, paths, place=option)
 
 
 def part_in_name(name: str) -> str | None:
-    """Returns the part that is in the name of a file, or `None`."""
+    """Returns the part that the name of a file says, or `None` if it says none."""
     match = _PART_IN_NAME.search(name.lower())
     if match is None:
         return None
-    return match.lastgroup  # each part has a group of its name
+    return match.lastgroup  # The groups of the pattern have the names of the parts.
 
 
 def _parts_of_folder(folder: Path) -> dict[str, Path]:
     """
-    Returns the parts in a folder by their names, or the folder itself, or its only file, as the
-    training data.
+    Returns the paths in a folder whose names say their parts. If no name does, returns one path as
+    the training data: the only file of the folder, or a whole folder with a file or folder for each
+    label.
     """
-    # Hidden files, and such as `__MACOSX`, are no data.
+    # Hidden files, and folders such as the `__MACOSX` of a zip archive, are no data.
     paths = [path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "_"))]
     parts: dict[str, Path] = {}
     for path in paths:
@@ -66,14 +71,14 @@ def _parts_of_folder(folder: Path) -> dict[str, Path]:
     if not parts and len(paths) == 1:
         return {"train": paths[0]}  # the only file, whatever its name
     if not parts and _are_named_by_labels(paths):
-        return {"train": folder}  # its reader takes the labels from the names in it
+        return {"train": folder}  # The reader of such a folder takes the labels from the names.
     return _require_training(parts, paths, place=str(folder))
 
 
 def _are_named_by_labels(paths: Sequence[Path]) -> bool:
     """
-    Returns whether the files or folders in a folder have the names of labels: a folder of texts for
-    each label, a file such as `positive.txt`, or one such as `reviews.pos`.
+    Returns whether the entries of a folder may be named by labels. There may be a folder of texts
+    for each label, or a file for each label, such as `positive.txt` or `reviews.pos`.
     """
     if any(path.is_dir() for path in paths):
         return True
@@ -109,7 +114,7 @@ def _require_training(parts: dict[str, Path], paths: Sequence[Path], place: str)
 
 
 def list_names(paths: Sequence[Path]) -> str:
-    """Returns the names of some files, but not of very many, for a message."""
+    """Returns the names of files for a message. If there are many, "…" stands for the last ones."""
     names = [path.name for path in paths[:_MOST_NAMES]]
     if len(paths) > _MOST_NAMES:
         names.append("…")

@@ -20,10 +20,10 @@ from elmo_plugin.common.errors import BiLmError
 if TYPE_CHECKING:
     import torch
 
-# Parameters of glibc's `mallopt`, as in its malloc.h.
-_TRIM_THRESHOLD = -1
-_TOP_PAD = -2
-_MMAP_THRESHOLD = -3
+# Parameters of glibc's `mallopt`, as in its malloc.h. Their values are sizes in bytes.
+_TRIM_THRESHOLD = -1  # free memory at the top of the heap beyond this size goes to the system
+_TOP_PAD = -2  # when the heap grows, it grows by this much more
+_MMAP_THRESHOLD = -3  # blocks from this size on are got by `mmap`, each separately
 
 
 class ForkSafeLock:
@@ -62,7 +62,7 @@ def without_garbage_collection() -> Iterator[None]:
 @contextmanager
 def torch_threads(number: int) -> Iterator[None]:
     """Makes torch compute with `number` threads within the block."""
-    import torch  # here, as some commands do without it
+    import torch  # imported here, because it is slow, and some commands do not need it
 
     before = torch.get_num_threads()
     torch.set_num_threads(number)
@@ -77,12 +77,13 @@ def run_side_by_side(
 ) -> None:
     """
     Runs two functions at the same time, the first one in this thread and the second one in a new
-    thread, each with `threads_each` of torch's threads. If the first one fails, or Ctrl-C
-    interrupts it, the new thread ends by itself, when the second one is done.
+    thread, each with `threads_each` of torch's threads. Raises the error of either function. If the
+    first one fails, or Ctrl-C interrupts it, does not wait for the second one: that runs to its end
+    in its thread.
 
     `can_set_own_threads` must be true.
     """
-    errors: list[BaseException] = []
+    errors: list[BaseException] = []  # of the second function, at most one
 
     def run_second() -> None:
         try:
@@ -94,7 +95,7 @@ def run_side_by_side(
     thread = threading.Thread(target=run_second)
     try:
         thread.start()
-    except RuntimeError:  # this process may start no more threads, or Python is about to end
+    except RuntimeError:  # Python is about to end, or this process may not start more threads
         first()
         second()
         return
@@ -108,9 +109,10 @@ def run_side_by_side(
 @cache
 def can_set_own_threads() -> bool:
     """
-    Returns whether the number of torch's threads can be set for one thread alone, and not as by
-    `torch.set_num_threads`, for threads that start later as well: on Linux, if the OpenMP that this
-    process finds first is torch's.
+    Returns whether the number of torch's threads can be set for one thread alone. In contrast,
+    `torch.set_num_threads` also sets it for threads that start later.
+
+    It can be set on Linux, if torch uses the library of OpenMP that this process finds first.
     """
     import torch
 
@@ -126,8 +128,9 @@ def _own_torch_threads(number: int) -> Iterator[None]:
     """Makes torch compute with `number` threads in this thread, within the block."""
     import torch
 
-    openmp = ctypes.CDLL(None)
-    before = torch.get_num_threads()  # the first call in a thread also sets its number
+    openmp = ctypes.CDLL(None)  # finds functions in all libraries of this process
+    # This call must be the first one: in a new thread, it sets the number to torch's default.
+    before = torch.get_num_threads()
     try:
         openmp.omp_set_num_threads(number)
         yield
@@ -137,8 +140,8 @@ def _own_torch_threads(number: int) -> Iterator[None]:
 
 def get_device(name: "str | int | torch.device") -> "torch.device":
     """
-    Returns a device of torch; for "cuda", the first GPU. Raises `BiLmError` if that is no name of a
-    device, or this machine does not have that GPU.
+    Returns a device of torch by its name; "cuda" is the first GPU. Raises `BiLmError` if no device
+    can have this name, or this machine does not have the GPU.
     """
     import torch
 
@@ -148,7 +151,9 @@ def get_device(name: "str | int | torch.device") -> "torch.device":
         raise BiLmError(f'device: expected "cpu", "cuda" or "cuda:N", got {name!r:.60}') from None
     if device.type != "cuda":
         return device
-    number = device.index or 0  # the index of "cuda" is `None`
+    number = device.index
+    if number is None:  # the name was "cuda"
+        number = 0
     count = torch.cuda.device_count()
     if number >= count:
         raise BiLmError(f"GPU not found: {name} (this machine has {count})")
@@ -168,22 +173,27 @@ def cuda_number(name: str) -> int:
 
 def use_mmap_for_large_blocks() -> None:
     """
-    Makes the process return freed blocks of a megabyte or more to the system at once: glibc gets
-    such blocks by `mmap`, each separately.
+    Makes the process return freed blocks of a megabyte or more to the system at once. From now on,
+    glibc gets each such block by a separate `mmap`.
     """
     _set_malloc_options({_MMAP_THRESHOLD: 2**20})
 
 
 def keep_freed_memory() -> None:
     """Keeps freed memory for the next arrays: training on a CPU takes a tenth less time."""
-    _set_malloc_options({_TRIM_THRESHOLD: 2**31 - 1, _TOP_PAD: 2**26, _MMAP_THRESHOLD: 2**30})
+    largest_size = 2**31 - 1  # that an option can be set to
+    _set_malloc_options({_TRIM_THRESHOLD: largest_size, _TOP_PAD: 2**26, _MMAP_THRESHOLD: 2**30})
 
 
 def _set_malloc_options(options: dict[int, int]) -> None:
-    """Sets options of glibc's `malloc`; does nothing with another C library."""
+    """
+    Sets options of glibc's `malloc` to sizes in bytes. Does nothing if the process has another C
+    library.
+    """
     if sys.platform != "linux":
         return
-    library: Any = ctypes.CDLL(None)  # all libraries of this process
-    if hasattr(library, "gnu_get_libc_version"):
+    libraries: Any = ctypes.CDLL(None)  # finds functions in all libraries of this process
+    has_glibc = hasattr(libraries, "gnu_get_libc_version")
+    if has_glibc:
         for option, size in options.items():
-            library.mallopt(option, size)
+            libraries.mallopt(option, size)

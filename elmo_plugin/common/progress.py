@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 LINE_INTERVAL = 2.0  # seconds from one line to the next
 
 
-class _Lines:
+class _LineForEachState:
     """A stream for tqdm that prints each state of a bar on its own line of standard error."""
 
     def write(self, text: str) -> None:
@@ -40,11 +40,11 @@ def _in_notebook() -> bool:
 
 def progress_bar(**options: Any) -> "tqdm":
     """
-    Returns a bar of tqdm, made with its `options`: a widget in a notebook, or one line of text if
-    ipywidgets is not installed. Elsewhere, if standard error is not a terminal, it prints a line
-    every two seconds. If `is_quiet`, it shows nothing.
+    Returns a progress bar of tqdm, made with its `options`. On a terminal, the bar is one line that
+    changes. In a notebook, it is a widget, or one line if ipywidgets is not installed. Elsewhere,
+    as in a log file, it prints a new line every two seconds. With `elmo --quiet`, it shows nothing.
     """
-    from tqdm import TqdmWarning  # here, because `elmo --help` would wait for it
+    from tqdm import TqdmWarning  # imported here, because `elmo --help` would wait for it
 
     with warnings.catch_warnings():
         # Without ipywidgets, tqdm warns that it shows text in a notebook.
@@ -54,9 +54,10 @@ def progress_bar(**options: Any) -> "tqdm":
     if options.get("desc"):
         options["desc"] = visible_line(options["desc"])  # it may quote the name of a file
     if not sys.stderr.isatty() and not _in_notebook():
-        options["file"] = _Lines()
+        options["file"] = _LineForEachState()
         options["mininterval"] = LINE_INTERVAL
-    options["disable"] = options.get("disable") or is_quiet()
+    if is_quiet():
+        options["disable"] = True
     return tqdm(**options)
 
 

@@ -22,19 +22,21 @@ def provenance() -> dict[str, str]:
 @cache
 def commit(folder: Path = PACKAGE) -> str:
     """
-    Returns the last commit that changed a folder or the folder `experiments` next to it, with
-    `-changed` if files there have changed since. Returns an empty string if git does not know the
-    folder, as in an installed wheel.
+    Returns the hash of the last commit that changed the package's `folder` or the folder
+    `experiments` beside it. Appends `-changed` if files in them have changed since. Returns an
+    empty string if git does not know the folder, as in an installed wheel.
     """
-    paths = ("--", ".", "../experiments")  # from `folder`, where `_git` runs
+    experiments = "../experiments"  # as seen from `folder`, where `_git` runs
     try:
-        last = _git(folder, "log", "-1", "--format=%h", *paths)
-        changes = _git(folder, "status", "--porcelain", *paths)
+        last_commit = _git(folder, "log", "-1", "--format=%h", "--", ".", experiments)
+        changes = _git(folder, "status", "--porcelain", "--", ".", experiments)
     except (OSError, subprocess.CalledProcessError):
         return ""
-    if last and changes:  # in a repository without this folder, `last` is empty
-        return f"{last}-changed"
-    return last
+    if not last_commit:  # the folder is in a repository that does not have it
+        return ""
+    if changes:
+        return f"{last_commit}-changed"
+    return last_commit
 
 
 def _git(folder: Path, *arguments: str) -> str:
@@ -46,21 +48,23 @@ def _git(folder: Path, *arguments: str) -> str:
 
 def processor() -> str:
     """
-    Returns the name, family and model of the processor, its vector instructions, and the values of
-    `LIMITING_VARIABLES`. Without /proc/cpuinfo, returns the name that Python knows.
+    Describes the processor: its name, family and model, its vector instructions, and the values of
+    `LIMITING_VARIABLES`. Without /proc/cpuinfo, returns only the name that Python knows.
     """
     path = Path("/proc/cpuinfo")
     if not path.exists():
         return platform.processor()
-    known = {}
+    # All cores of a machine are alike, so the last one stands for all.
+    core = {}
     for line in path.read_text().splitlines():
-        name, _, value = line.partition(":")
-        known[name.strip()] = value.strip()  # the last core's, as all cores are alike
-    flags = known.get("flags", "").split()
-    numbers = f"family {known.get('cpu family', '?')}, model {known.get('model', '?')}"
-    vectors = " ".join(name for name in VECTOR_INSTRUCTIONS if name in flags)
-    facts = [known.get("model name", platform.processor()), numbers, vectors]
-    for name in LIMITING_VARIABLES:
-        if name in os.environ:
-            facts.append(f"{name}={os.environ[name]}")
+        key, _, value = line.partition(":")
+        core[key.strip()] = value.strip()
+    name = core.get("model name", platform.processor())
+    family_and_model = f"family {core.get('cpu family', '?')}, model {core.get('model', '?')}"
+    flags = core.get("flags", "").split()
+    instructions = " ".join(flag for flag in VECTOR_INSTRUCTIONS if flag in flags)
+    facts = [name, family_and_model, instructions]
+    for variable in LIMITING_VARIABLES:
+        if variable in os.environ:
+            facts.append(f"{variable}={os.environ[variable]}")
     return ", ".join(facts)

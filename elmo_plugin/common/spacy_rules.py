@@ -22,14 +22,14 @@ class _LoadedRules(NamedTuple):
     """spaCy's rules, and the number of words that they knew when they were loaded."""
 
     nlp: "Language"
-    num_words: int
+    num_words_at_load: int
 
 
 class SpacyRules:
     """
     The tokenizer of a language, followed by `pipes`, such as "sentencizer". spaCy never forgets a
-    word that it has seen, so the rules are loaded again after many new words. Threads may share
-    them.
+    word that it has seen, so the rules are loaded again after many new words. Threads may share an
+    object of this class.
     """
 
     # The rules are loaded again after this many new words: the words take about 50 MB, and loading
@@ -68,6 +68,7 @@ class SpacyRules:
         """
         if self._needs_spaces:
             check_script(text, self.option)
+        # Rules that need spaces also get them around Han and kana characters.
         normalized = NormalizedText(text, separate=self._needs_spaces)
         doc = self.parse(normalized.text)
         sentences = []
@@ -75,7 +76,7 @@ class SpacyRules:
         if self._pipes:
             spans = doc.sents
         else:
-            spans = [doc]
+            spans = [doc]  # nothing has found sentences in it
         for span in spans:
             words = [
                 normalized.word(token.idx, token.idx + len(token))
@@ -87,27 +88,28 @@ class SpacyRules:
         return sentences
 
     def parse(self, text: str) -> "Doc":
-        """Splits a normalized text into words, and with the pipes: returns spaCy's document."""
-        # Another thread may replace `self._rules` at any time, so this call keeps to its own.
+        """Splits a normalized text into words, runs the pipes, and returns spaCy's document."""
+        # Another thread may replace `self._rules` meanwhile, so it is read only once.
         rules = self._rules
-        num_words = len(rules.nlp.vocab.strings)
-        if num_words > rules.num_words + self.max_new_words:
+        num_new_words = len(rules.nlp.vocab.strings) - rules.num_words_at_load
+        if num_new_words > self.max_new_words:
             rules = self._load()
             self._rules = rules
         nlp = rules.nlp
-        doc = nlp.tokenizer(text)  # because `nlp(text)` refuses texts of over a million characters
+        # Not `nlp(text)`, because that refuses texts of over a million characters.
+        doc = nlp.tokenizer(text)
         for _, pipe in nlp.pipeline:
             doc = pipe(doc)
         return doc
 
     def _load(self) -> _LoadedRules:
         """Loads spaCy's rules of the language, with a few suffixes and a prefix of our own."""
-        from spacy.util import get_lang_class  # here, because importing it takes a second
+        from spacy.util import get_lang_class  # imported here, because that takes a second
 
         language = self._language
         if language == "zh":
             # spaCy's rules for Chinese split Latin words and numbers into characters, and begin a
-            # new sentence after the point in 3.14. The rules for any language do not.
+            # new sentence after the point in 3.14. Its rules for any language ("xx") do not.
             language = "xx"
         try:
             nlp = _with_own_rules(get_lang_class(language))()
@@ -117,13 +119,14 @@ class SpacyRules:
             ) from None
         for pipe in self._pipes:
             nlp.add_pipe(pipe)
-        return _LoadedRules(nlp, len(nlp.vocab.strings))
+        return _LoadedRules(nlp, num_words_at_load=len(nlp.vocab.strings))
 
 
 def _with_own_rules(language: "type[Language]") -> "type[Language]":
     """
-    Returns spaCy's class of a language, with a few suffixes and a prefix of our own. A tokenizer
-    that exists already would read its thousands of exceptions again for each change of its rules.
+    Returns a subclass of spaCy's class of a language, with a few suffixes and a prefix of our own.
+    The rules are changed in a class because that is fast: a finished tokenizer would read its
+    thousands of exceptions again after each change.
     """
 
     class WithOwnRules(language):  # type: ignore[misc, valid-type]

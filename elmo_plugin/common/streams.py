@@ -24,15 +24,15 @@ def open_missing_streams() -> None:
     Opens the null device in place of closed standard streams. Otherwise the next file that is
     opened would get the descriptor of a stream, and be written to by `print`.
     """
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
+    for descriptor in (0, 1, 2):  # standard input, output and error
         try:
-            os.fstat(number)
+            os.fstat(descriptor)
         except OSError:
-            # The system gives it the lowest descriptor that is free: this stream's.
+            # The system gives the new file the lowest descriptor that is free: this one.
             os.open(os.devnull, os.O_WRONLY)
-        is_output = name != "stdin"
+    for name in ("stdout", "stderr"):
         # When Python starts, it sets a stream to `None` if its descriptor is closed.
-        if is_output and getattr(sys, name) is None:
+        if getattr(sys, name) is None:
             null = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (open until the process ends)
             setattr(sys, name, null)
 
@@ -50,8 +50,8 @@ def escape_unencodable_characters() -> None:
 def ending_if_unread() -> Iterator[None]:
     """
     Ends the process silently, with the status of SIGPIPE, if nobody reads its output any more
-    (`elmo … | head`). Other tools let the signal itself end them; here it stays off, because the
-    sockets of a server or a cluster would send it too.
+    (`elmo … | head`). Other tools are ended by the signal itself. Python ignores the signal, and
+    this package keeps it so: otherwise a client that closes its connection could end a server.
     """
     try:
         try:
@@ -60,8 +60,8 @@ def ending_if_unread() -> Iterator[None]:
             sys.stdout.flush()
     except BrokenPipeError:
         if not is_unread():
-            raise  # it is another pipe or a socket that broke
-        # Python flushes the rest when it ends, so standard output must be writable then.
+            raise  # another pipe, or a socket, is broken
+        # Python writes the rest of the output when it ends, so standard output must be writable.
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, _STDOUT)
         sys.exit(128 + signal.SIGPIPE)
@@ -75,8 +75,10 @@ def is_unread() -> bool:
     if not hasattr(select, "poll"):
         return False
     poll = select.poll()
-    poll.register(_STDOUT, 0)  # 0, because an error is reported though it is not asked for
-    return any(event & select.POLLERR for _, event in poll.poll(0))  # 0: without waiting
+    no_events = 0  # The system reports errors in any case.
+    poll.register(_STDOUT, no_events)
+    events = poll.poll(0)  # without waiting
+    return any(event & select.POLLERR for _, event in events)
 
 
 def visible(text: object) -> str:

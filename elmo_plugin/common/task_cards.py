@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 _PACKAGE = Path(__file__).parents[1]
-_ROOMS = ("tasks", "language_model")
+_FOLDERS_WITH_CARDS = ("tasks", "language_model")
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class TabCard:
 @dataclass(frozen=True)
 class TaskCard:
     """
-    All that other rooms know of a task. Only `name` is required.
+    All that the code outside of a task knows of it. Only `name` is required.
 
     name: the name of the bundled model, the project and the tab; the predictor is called "elmo_"
         followed by this name
@@ -73,7 +73,8 @@ class TaskCard:
     words: other words for the task that people type as the name of a model or a project
     command_words: words that people type as a command when they mean `elmo predict NAME`
     finds: keys of a prediction that may hold its result; the first one in a prediction decides how
-        it is shown and written, see `predictions.kinds`
+        it is shown and written, see `predictions.kinds`; empty if the
+        package has no trained model for the task
     nothing_found: shown if nothing was found
     colors: the colors of labels that often occur together, from 0 to 7; others get one by their
         letters
@@ -101,8 +102,8 @@ class TaskCard:
 
     def usual_name(self, name: str) -> str:
         """
-        Returns the name of the input text for which `name` is another name; every other `name`
-        unchanged.
+        Returns the name of an input text that the user may call by one of its other names. A `name`
+        that is no such name is returned unchanged.
         """
         for text in self.texts:
             if name in text.other_names:
@@ -111,24 +112,28 @@ class TaskCard:
 
     @property
     def command(self) -> str:
-        """The command that predicts, as `elmo predict squad PASSAGE QUESTION`."""
-        if len(self.texts) == 1:
-            arguments = "TEXT"
-        else:
+        """The command that predicts, such as `elmo predict squad PASSAGE QUESTION`."""
+        arguments = "TEXT"  # A single text needs no name to tell it from others.
+        if len(self.texts) > 1:
             arguments = " ".join(name.upper() for name in self.text_names)
         return f"elmo predict {self.name} {arguments}"
 
+    @property
+    def has_predictions(self) -> bool:
+        """Whether the package has a trained model that makes predictions for the task."""
+        return len(self.finds) > 0
 
-# The entries of a card that are objects themselves.
-_PARTS: dict[str, type[Any]] = {"project": ProjectCard, "tab": TabCard}
+
+# The classes of a card's entries that are objects themselves.
+_CLASS_OF_ENTRY: dict[str, type[Any]] = {"project": ProjectCard, "tab": TabCard}
 
 
 @cache
 def task_cards() -> dict[str, TaskCard]:
     """Returns the cards of all tasks by the tasks' names, sorted by `order`."""
     cards = []
-    for room in _ROOMS:
-        for path in (_PACKAGE / room).rglob("*.card.json"):
+    for folder in _FOLDERS_WITH_CARDS:
+        for path in (_PACKAGE / folder).rglob("*.card.json"):
             cards.append(_read_card(path))
     cards.sort(key=lambda card: card.order)
     return {card.name: card for card in cards}
@@ -136,15 +141,17 @@ def task_cards() -> dict[str, TaskCard]:
 
 def _read_card(path: Path) -> TaskCard:
     """
-    Reads a card from its JSON file. There, the words for a task are one string, separated by
-    spaces. Entries that are missing get the defaults of `TaskCard`.
+    Reads a card from its JSON file. Entries that the file does not have get the defaults of
+    `TaskCard`.
     """
     values = json.loads(path.read_text(encoding="utf-8"))
+    # In the file, the words for a task are one string, separated by spaces.
     for key in ("words", "command_words"):
-        values[key] = tuple(values.get(key, "").split())
+        if key in values:
+            values[key] = tuple(values[key].split())
     if "texts" in values:
         values["texts"] = tuple(InputText(**text) for text in values["texts"])
-    for key, card_class in _PARTS.items():
+    for key, card_class in _CLASS_OF_ENTRY.items():
         if key in values:
             values[key] = card_class(**values[key])
     return TaskCard(**values)

@@ -30,6 +30,7 @@ tokenizer.
 SEGMENTED_LANGUAGES = ("ja", "th")
 """The languages that spaCy splits into words in its own way."""
 
+# Scripts without spaces between words, with their characters.
 _UNSPACED = {
     "Thai": "\u0e01-\u0e7f",
     "Lao": "\u0e81-\u0eff",
@@ -45,37 +46,40 @@ _ANY_UNSPACED = re.compile(f"[{''.join(_UNSPACED.values())}]")
 
 def check_script(text: str, option: str) -> None:
     """
-    Raises `BiLmError`, naming the `option` of tokenizers, if the text is in a script whose words
-    only a dictionary can find. A foreign name of that script, in a text of another script, is
-    allowed: it is taken for one word.
+    Raises `BiLmError`, naming the `option` that chooses a tokenizer, if the text is in a script
+    without spaces between words. In a text of another script, a name in such a script is allowed,
+    and taken for one word.
     """
     if text.isascii():  # for speed: this is most text
         return
     first = _ANY_UNSPACED.search(text)
-    if first is None:
+    if first is None or _has_only_names_in_unspaced_script(text):
         return
-    num_chunks = 0  # pieces between spaces that have a letter
-    num_unspaced = 0  # the chunks with characters of such a script
-    longest = 0  # the largest number of such characters in a chunk
-    for chunk in text.split():
-        if any(character.isalpha() for character in chunk):
-            length = len(_ANY_UNSPACED.findall(chunk))
-            num_chunks += 1
-            if length > 0:
-                num_unspaced += 1
-            longest = max(longest, length)
-    # At least half of the chunks: the text is not in another script, with a foreign name in it.
-    if 2 * num_unspaced >= num_chunks or longest > _LONGEST_NAME:
-        script = _unspaced_script(first[0])
-        raise BiLmError(f"{script} is written without spaces between words: set {option}")
+    script = _name_of_unspaced_script(first[0])
+    raise BiLmError(f"{script} is written without spaces between words: set {option}")
 
 
-def _unspaced_script(character: str) -> str:
-    """Returns the name of the script of a character. It must be of a script in `_UNSPACED`."""
-    names = [
+def _has_only_names_in_unspaced_script(text: str) -> bool:
+    """
+    Returns whether a text in another script may just have a few names in a script without spaces:
+    they are short, and fewer than half of the words.
+    """
+    # For each word between spaces, how many of its characters are in a script without spaces.
+    lengths = []
+    for word in text.split():
+        if any(character.isalpha() for character in word):
+            lengths.append(len(_ANY_UNSPACED.findall(word)))
+    names = [length for length in lengths if length > 0]
+    are_few = 2 * len(names) < len(lengths)
+    are_short = all(length <= _LONGEST_NAME for length in names)
+    return are_few and are_short
+
+
+def _name_of_unspaced_script(character: str) -> str:
+    """Returns the name of the script in `_UNSPACED` that has a character."""
+    return next(
         name for name, characters in _UNSPACED.items() if re.match(f"[{characters}]", character)
-    ]
-    return names[0]
+    )
 
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -138,28 +142,41 @@ class NormalizedText:
     With `separate`, Han and kana characters stand between spaces.
     """
 
+    # For each character of `text`, the place of the typed character that it comes from.
+    _origins: Sequence[int]
+
     def __init__(self, typed: str, separate: bool) -> None:
-        self.text = typed
-        # For each character of `text`, the place of the typed character that it comes from.
-        self._origins: Sequence[int] = range(len(typed))
-        if not typed.isascii():
-            pieces = list(typed)  # the part of `text` for each typed character
-            for match in _TYPOGRAPHIC.finditer(typed):
-                pieces[match.start()] = _twin(match)
-            if separate:
-                # A match may be several characters: a letter and its marks.
-                for match in SEPARATE.finditer(typed):
-                    pieces[match.start()] = f" {pieces[match.start()]}"
-                    pieces[match.end() - 1] += " "
-            self.text = "".join(pieces)
-            origins: list[int] = []
-            for origin, piece in enumerate(pieces):
-                origins += [origin] * len(piece)
-            self._origins = origins
+        if typed.isascii():
+            self.text = typed
+            self._origins = range(len(typed))
+            return
+        pieces = _normalized_pieces(typed, separate)
+        self.text = "".join(pieces)
+        origins: list[int] = []
+        for origin, piece in enumerate(pieces):
+            origins += [origin] * len(piece)
+        self._origins = origins
 
     def word(self, start: int, end: int) -> Word:
         """Returns the word between two places of the normalized text."""
         return Word(self.text[start:end], self._origins[start], self._origins[end - 1] + 1)
+
+
+def _normalized_pieces(typed: str, separate: bool) -> list[str]:
+    """
+    Returns the piece of the normalized text that each typed character becomes: itself, its ASCII
+    twin, or nothing. With `separate`, pieces of Han and kana have spaces around them.
+    """
+    pieces = list(typed)
+    for match in _TYPOGRAPHIC.finditer(typed):  # one character each
+        pieces[match.start()] = _twin(match)
+    if separate:
+        for match in SEPARATE.finditer(typed):  # a character, or several: a letter and its marks
+            first = match.start()
+            last = match.end() - 1
+            pieces[first] = f" {pieces[first]}"
+            pieces[last] = f"{pieces[last]} "
+    return pieces
 
 
 def normalize_text(text: str) -> str:

@@ -20,38 +20,47 @@ def unfinished_path(output: StrPath) -> Path:
 
 
 @contextmanager
-def unfinished_folder(output: Path, parts: str) -> Iterator[Path]:
+def unfinished_folder(output: Path, parts_pattern: str) -> Iterator[Path]:
     """
-    Yields the folder of the parts of an output, locked for this process. The names of the parts
-    match the pattern `parts`. When the block succeeds, the folder is removed; when it fails, the
-    folder is kept for the next run if there is a part in it.
+    Yields the folder of the finished parts of an output, locked for this process. The names of the
+    parts match `parts_pattern`. When the block succeeds, the folder is removed. When it fails, the
+    folder is kept for the next run, unless it has no part yet.
 
-    Raises `BiLmError` if something else is in the place of the folder or in it, or another process
-    writes the output.
+    Raises `BiLmError` if there is a file in the place of the folder or an unknown file in it, or if
+    another process writes the output.
     """
-    from filelock import Timeout  # here, because `elmo --help` would wait for it
+    from filelock import Timeout  # imported here, because `elmo --help` would wait for it
 
     folder = unfinished_path(output)
-    is_other_file = folder.exists() and not folder.is_dir()
-    # `rmtree` does not remove a link, and the folder behind it is somebody else's.
-    if is_other_file or folder.is_symlink():
-        raise BiLmError(f"{folder} is no folder: remove it, or name another output")
+    _check_is_folder_or_missing(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         with locked(folder.with_name(f".{folder.name}.lock")):
             folder.mkdir(exist_ok=True)
             remove_leftovers(folder, "*")  # of any file, because nobody else holds the lock
-            # The complete output has its own name in the folder before it is moved to its place.
-            _check_content(folder, (parts, DESCRIPTION, escape(output.name)))
+            # The complete output is made in the folder under its own name, and then moved.
+            complete_output = escape(output.name)
+            _check_content(folder, (parts_pattern, DESCRIPTION, complete_output))
             is_done = False
             try:
                 yield folder
                 is_done = True
             finally:
-                if is_done or not any(folder.glob(parts)):
+                has_parts = any(folder.glob(parts_pattern))
+                if is_done or not has_parts:
                     rmtree(folder)
     except Timeout:
         raise BiLmError(f"another process is writing {output}") from None
+
+
+def _check_is_folder_or_missing(folder: Path) -> None:
+    """
+    Raises `BiLmError` if something else is in the place of the folder. That may be a link to a
+    folder: `rmtree` does not remove links, and the folder behind it is somebody else's.
+    """
+    is_other_file = folder.exists() and not folder.is_dir()
+    if is_other_file or folder.is_symlink():
+        raise BiLmError(f"{folder} is no folder: remove it, or name another output")
 
 
 def _check_content(folder: Path, patterns: tuple[str, ...]) -> None:

@@ -34,19 +34,25 @@ def map_in_processes(
     arguments: tuple[Any, ...],
 ) -> Iterator[tuple[Item, Result]]:
     """
-    Yields each item, in order, with the result of `function` for it, computed in several processes,
-    the workers. Each worker begins with `start(*arguments)`. The workers are killed at an error or
-    Ctrl-C, so `function` must write files whole or not at all.
+    Yields each item, in order, with the result of `function` for it. The results are computed in
+    several processes, the workers. Each worker first calls `start(*arguments)`. At an error or
+    Ctrl-C the workers are killed, so `function` must write files whole or not at all.
 
     Raises the errors of `function`, and `ChildProcessError` if a worker was killed.
     """
     level = logging.getLogger(_LOGGER).level
-    pool = ProcessPoolExecutor(num_workers, SPAWN, _start_worker, (level, start, arguments))
-    workers = pool._processes  # kept here to kill them, because a broken pool forgets them
+    pool = ProcessPoolExecutor(
+        num_workers,
+        mp_context=SPAWN,
+        initializer=_start_worker,
+        initargs=(level, start, arguments),
+    )
+    # The processes by their numbers. They may have to be killed after the pool has dropped them.
+    workers = pool._processes
     try:
         with _signals_held():
-            # A pool starts one worker for each task, and notices the death only of workers that
-            # existed at the last `submit`. So all of them are started first, by small tasks.
+            # A pool starts a worker only when a task needs one, and would not notice the death of a
+            # worker that was started after the last `submit`. So small tasks start all of them now.
             for _ in range(num_workers):
                 pool.submit(os.getpid)
         yield from _results_in_order(pool, function, items, ahead=_ITEMS_AHEAD * num_workers)
@@ -67,8 +73,9 @@ def _results_in_order(
     ahead: int,
 ) -> Iterator[tuple[Item, Result]]:
     """
-    Yields each item, in order, with the result that a worker of the pool computes. At most
-    `ahead` items more are read and submitted, so that no worker waits, and memory is bounded.
+    Yields each item, in order, with the result that a worker of the pool computes. Submits up to
+    `ahead` items before their results are needed. So no worker waits for items, and yet only few
+    items and results are in memory.
     """
     pending: deque[tuple[Item, Future[Result]]] = deque()
     for item in items:
@@ -86,9 +93,9 @@ def _results_in_order(
 def _signals_held() -> Iterator[None]:
     """
     Delays Ctrl-C and SIGTERM until the block is left, so that they find no process half started.
-    Processes that are started in the block begin with the signals blocked.
+    Processes that are started in the block begin with these signals delayed.
     """
-    if sys.platform == "win32":  # it cannot delay signals
+    if sys.platform == "win32":  # Windows cannot delay signals.
         yield
         return
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
@@ -100,15 +107,16 @@ def _signals_held() -> Iterator[None]:
 
 def _start_worker(level: int, start: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     """
-    Prepares a new process of the pool, and calls `start(*arguments)` in it. It logs from `level`
-    on, as its parent does.
+    Prepares a new process of the pool, and calls `start(*arguments)` in it. `level` is the level of
+    logging in the parent, and becomes the level of this process.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it and kills workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent gets Ctrl-C too, and kills workers.
     if sys.platform != "win32":
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)  # blocked by `_signals_held`
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)  # `_signals_held` delayed them
     threading.Thread(target=_end_with_parent, daemon=True).start()
     logging.getLogger(_LOGGER).setLevel(level)
-    show_log(verbose=level < logging.WARNING)
+    parent_is_verbose = level < logging.WARNING
+    show_log(verbose=parent_is_verbose)
     use_mmap_for_large_blocks()
     start(*arguments)
 
@@ -117,5 +125,5 @@ def _end_with_parent() -> None:
     """Waits until the parent of this process has ended or was killed, and ends this process."""
     parent = multiprocessing.parent_process()
     if parent is not None:
-        parent.join()  # waits until the parent has ended
-        os._exit(1)
+        parent.join()
+        os._exit(1)  # `sys.exit` would end only this thread

@@ -28,7 +28,7 @@ from elmo_plugin.config_check.walk import Annotation, Judge, Keys, Value, is_lis
 def read_allowed(file: str) -> set[str]:
     """
     Returns the modules and classes of other packages that a file of this folder lists, such as
-    "torch.nn.modules.activation". They may be made, and the rest of these packages is refused.
+    "torch.nn.modules.activation". Only these classes of the packages may be made.
     """
     content = Path(__file__).with_name(file).read_text(encoding="utf-8")
     allowed: set[str] = set()
@@ -37,9 +37,9 @@ def read_allowed(file: str) -> set[str]:
     return allowed
 
 
-# Making these reads, runs and fetches nothing.
+# Making objects of these classes reads, runs and fetches nothing.
 _ALLOWED = read_allowed("data_types.json")
-# All of ours is reviewed, and classes of users do what their users wrote.
+# Packages whose classes are reviewed. All others are the user's own code.
 _REVIEWED = {"allennlp", "allennlp_models", "elmo_plugin", "torch"}
 # Arguments of allowed classes that name files.
 _FILES = {
@@ -51,8 +51,9 @@ _FILES = {
     "target_pretrain_file",
     "weights_file_path",
 }
-# The parts of a configuration that loading, predicting and evaluating make.
-_MADE = {
+# The keys of a configuration from which loading, predicting and evaluating make objects, with the
+# classes of the objects.
+_CLASS_OF_KEY = {
     "model": Model,
     "dataset_reader": DatasetReader,
     "validation_dataset_reader": DatasetReader,
@@ -78,8 +79,9 @@ class Refusal(NamedTuple):
 
 def refusal_of_type(kind: Value, keys: Keys, base: Any = None) -> Refusal:
     """
-    Returns the refusal of a type that is not registered for the class `base`, or for any class.
-    Trust lets AllenNLP import a type with a dot in it, such as "os.system".
+    Returns the refusal of a type that is not registered for the class `base`. Without `base`, it is
+    not registered for any class. Trust helps with a type that has a dot in it, such as "os.system":
+    AllenNLP imports it.
     """
     is_imported = isinstance(kind, str) and "." in kind
     if base is not None and isinstance(kind, str) and not is_imported:
@@ -96,8 +98,8 @@ def _refusal_of_class(name: str, keys: Keys) -> Refusal:
 
 def archive_may_make(cls: Any) -> bool:
     """
-    Returns whether an archive may make a class: one of this package, of the user's own code, or on
-    the list of those that read, run and fetch nothing.
+    Returns whether an archive may make objects of a class. The class must be of this package or of
+    the user's own code, or on the list of classes that read, run and fetch nothing.
     """
     if is_of_user(cls) or cls.__module__.partition(".")[0] == "elmo_plugin":
         return True
@@ -110,7 +112,7 @@ def is_of_user(cls: Any) -> bool:
 
 
 def is_listed(cls: Any, names: set[str]) -> bool:
-    """Returns whether a class, its module or a package around it is one of the names."""
+    """Returns whether the names list a class, its module or a package that has the module."""
     name = f"{cls.__module__}.{cls.__name__}"
     while name:
         if name in names:
@@ -119,12 +121,12 @@ def is_listed(cls: Any, names: set[str]) -> bool:
     return False
 
 
-def refused(config: Mapping[str, Any], folder: Path) -> Iterator[Refusal]:
+def refused_in_archive(config: Mapping[str, Any], folder: Path) -> Iterator[Refusal]:
     """Yields the values that the configuration of an archive in `folder` may not have."""
     judge = ArchiveJudge(folder)
-    for key, cls in _MADE.items():
+    for key, cls in _CLASS_OF_KEY.items():
         yield from judge.judge(cls, config.get(key), keys=(key,))
-    # AllenNLP reads the vocabulary from files of the archive, and takes only its class from here.
+    # AllenNLP reads a vocabulary from files of the archive, so only its type matters here.
     kind = config.get("vocabulary", {}).get("type")
     if kind is not None and not is_name(kind, Registrable._registry[Vocabulary]):
         yield refusal_of_type(kind, keys=("vocabulary",))
@@ -132,23 +134,32 @@ def refused(config: Mapping[str, Any], folder: Path) -> Iterator[Refusal]:
 
 def refused_predictor(model: Model, reader: DatasetReader) -> str | None:
     """
-    Returns the predictor that a loaded model names if an archive may not name it, else `None`. An
-    ensemble is judged by its first member.
+    Returns the name of a loaded model's predictor if an archive may not name it, otherwise `None`.
+    An ensemble has the predictor of its first member.
     """
-    members = getattr(model, "members", None)
-    while members:  # the members of an ensemble may be ensembles too
-        model = members[0]
-        members = getattr(model, "members", None)
-    name = model.default_predictor
+    name = _first_member(model).default_predictor
     if not name:
         return None
-    # Without the tokenizer of the reader, this predictor would load a model of spaCy.
-    has_tokenizer = getattr(reader, "tokenizer", None) or getattr(reader, "_tokenizer", None)
-    if name == "text_classifier" and not has_tokenizer:
-        return name
+    if name == "text_classifier" and not _has_tokenizer(reader):
+        return name  # it would load a model of spaCy, to split text into words
     if archive_may_make(Predictor.by_name(name)):
         return None
     return name
+
+
+def _first_member(model: Model) -> Model:
+    """Returns the first member of an ensemble that is no ensemble itself. Returns other models."""
+    members = getattr(model, "members", None)
+    while members:
+        model = members[0]
+        members = getattr(model, "members", None)
+    return model
+
+
+def _has_tokenizer(reader: DatasetReader) -> bool:
+    """Returns whether a dataset reader has a tokenizer, by the two names that AllenNLP looks up."""
+    names = ("tokenizer", "_tokenizer")
+    return any(getattr(reader, name, None) is not None for name in names)
 
 
 @dataclass(frozen=True)
@@ -157,8 +168,8 @@ class ArchiveJudge(Judge[Refusal]):
     Refuses values in the configuration of an archive.
 
     folder: has the files of the archive
-    in_class_of_user: whether the values are arguments of a class of the user's
-    subject: the word for the judged archive or configuration in errors
+    in_class_of_user: whether the judged values are arguments of one of the user's own classes
+    subject: the name of the archive or configuration in messages
     """
 
     folder: Path
@@ -183,7 +194,7 @@ class ArchiveJudge(Judge[Refusal]):
 
     @overrides
     def judge(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Refusal]:
-        # By this key, AllenNLP takes an object from another archive, whatever is expected here.
+        # With this key, AllenNLP takes an object of any class from another archive.
         if isinstance(value, Mapping) and "_pretrained" in value:
             yield Refusal(keys, "loads another model or code")
         else:
@@ -198,59 +209,66 @@ class ArchiveJudge(Judge[Refusal]):
     def judge_object(self, cls: Any, value: Value, keys: Keys) -> Iterator[Refusal]:
         if not isinstance(value, Mapping):
             return  # AllenNLP makes nothing of it
-        name = cls.__name__
-        constructor = Constructor(cls)
         types = Registrable._registry.get(cls)
-        if types:  # otherwise, an object is always of the class itself
-            kind = value.get("type", cls.default_implementation)
-            if not is_name(kind, types):
-                yield refusal_of_type(kind, keys, base=cls)
-                return
-            name = kind
-            registered_cls, method = types[kind]
-            constructor = Constructor(registered_cls, method)
-            value = {key: item for key, item in value.items() if key != "type"}
+        if not types:  # An object can only be of the class itself.
+            yield from self._judge_making(Constructor(cls), cls.__name__, value, keys)
+            return
+        kind = value.get("type", cls.default_implementation)
+        if not is_name(kind, types):
+            yield refusal_of_type(kind, keys, base=cls)
+            return
+        registered_cls, method = types[kind]
+        arguments = {key: item for key, item in value.items() if key != "type"}
+        yield from self._judge_making(Constructor(registered_cls, method), kind, arguments, keys)
+
+    def _judge_making(
+        self, constructor: Constructor, name: str, arguments: Mapping[str, Value], keys: Keys
+    ) -> Iterator[Refusal]:
+        """Judges an object that a constructor makes from arguments; `name` is for messages."""
         if self.may_make(constructor.class_of_init()):
-            yield from self._judge_arguments(constructor, value, keys)
-            yield from self.judge_own_files(constructor, name, value, keys)
+            yield from self._judge_arguments(constructor, arguments, keys)
+            yield from self.judge_own_files(constructor, name, arguments, keys)
         else:
             yield _refusal_of_class(name, keys)
 
     def _judge_arguments(
-        self, constructor: Constructor, value: Mapping[str, Value], keys: Keys
+        self, constructor: Constructor, arguments: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
         """
-        Judges the arguments of an object. The meaning of a name such as "path" or "vocab" is known
-        for reviewed classes only, not for the user's.
+        Judges the arguments of a constructor. In classes that are reviewed, a name such as "path"
+        or "vocab" has a known meaning. In the user's classes it may mean anything, so there only
+        the values are judged.
         """
         class_of_init = constructor.class_of_init()
-        in_class_of_user = is_of_user(class_of_init)
-        judge = replace(self, in_class_of_user=in_class_of_user)
+        is_reviewed = not is_of_user(class_of_init)
+        judge = replace(self, in_class_of_user=not is_reviewed)
         options = constructor.options()
-        if in_class_of_user and not has_default_from_params(class_of_init):
-            options = {}  # its own `from_params` decides on the meaning of each argument
-        for key, item in value.items():
+        if not is_reviewed and not has_default_from_params(class_of_init):
+            options = {}  # The class's own `from_params` gives each argument its type.
+        for key, value in arguments.items():
             place = (*keys, key)
-            if not in_class_of_user and key in options and not self.may_be_given(key):
-                # It would take the place of the object or the folder that AllenNLP passes.
-                yield self.refusal_of_outsider(item, place)
-            elif not in_class_of_user and key in _FILES and item is not None:
-                yield from self.judge_file(item, place)
+            is_passed_by_allennlp = key in options and not self.may_be_given(key)
+            if is_reviewed and is_passed_by_allennlp:
+                # The value would replace the object or the folder that AllenNLP passes.
+                yield self.refusal_of_outsider(value, place)
+            elif is_reviewed and key in _FILES and value is not None:
+                yield from self.judge_file(value, place)
             elif key in options:
-                yield from judge.judge(options[key].annotation, item, place)
+                yield from judge.judge(options[key].annotation, value, place)
             else:
-                yield from judge.judge(Any, item, place)
+                yield from judge.judge(Any, value, place)
 
     def judge_own_files(
         self, constructor: Constructor, name: str, value: Mapping[str, Value], keys: Keys
     ) -> Iterator[Refusal]:
         """
-        Judges the files that the object, called `name` in messages, reads. A class that takes files
-        of its archive says by `argument_with_outside_file` which argument names one from elsewhere.
+        Judges the files that an object reads by its arguments; `name` is the object in messages. A
+        class that reads files of its archive has a method `argument_with_outside_file`. It returns
+        the argument that names a file from elsewhere, if any.
         """
         class_of_init = constructor.class_of_init()
         if not hasattr(class_of_init, "argument_with_outside_file"):
-            return  # it takes no files
+            return  # The class reads no files of its archive.
         argument = class_of_init.argument_with_outside_file(self.folder, value)
         if argument:
             yield Refusal((*keys, argument), f"the file of {name} is outside the archive")
@@ -258,23 +276,23 @@ class ArchiveJudge(Judge[Refusal]):
     @overrides
     def judge_plain(self, annotation: Annotation, value: Value, keys: Keys) -> Iterator[Refusal]:
         """
-        Judges a value for which AllenNLP makes no object: a path, an object in the place of a list,
-        or anything that AllenNLP passes on unchanged to a class of the user's.
+        Judges a value from which AllenNLP makes no object of a class. It may be a path, an object
+        where a list is expected, or any value that a class of the user's gets unchanged.
         """
         cls = get_origin(annotation) or annotation
         if inspect.isclass(cls) and issubclass(cls, PathLike):
             yield from self.judge_file(value, keys)
             return
         if isinstance(value, Mapping) and is_list_type(annotation):
-            # Where AllenNLP expects a list, it takes the keys of an object for the items.
+            # AllenNLP takes the keys of the object for the items of the list.
             yield from self._judge_items(annotation, list(value), keys)
         if self.in_class_of_user:
             yield from self._judge_unchanged(value, keys)
 
     def _judge_unchanged(self, value: Value, keys: Keys) -> Iterator[Refusal]:
         """
-        Judges a value that AllenNLP passes on unchanged to a class of the user's: that class may
-        construct objects or open files by the texts in it.
+        Judges a value that a class of the user's gets unchanged. The class may make objects of the
+        types in it, and open the files that it names.
         """
         if isinstance(value, Mapping):
             kind = value.get("type")
@@ -291,17 +309,17 @@ class ArchiveJudge(Judge[Refusal]):
 
 def _judge_type(kind: str, keys: Keys) -> Iterator[Refusal]:
     """
-    Judges a text that the arguments of a user's class have as a "type". The class may make an
-    object of it, if a class is registered by this name, or is in a module, as `os.system`.
+    Judges a "type" in the arguments of a class of the user's, because the class may make an object
+    of it. The type may be the registered name of a class, or name a module, such as `os.system`.
     """
     registered = [types[kind] for types in Registrable._registry.values() if kind in types]
     if not registered:
-        is_in_module = "." in kind
-        if is_in_module:
+        names_module = "." in kind
+        if names_module:
             yield refusal_of_type(kind, keys)
         return
-    # One name may stand for classes of several bases. Which of them the user's class means is not
-    # known, so it is enough that one of them may be made.
+    # Classes of several bases may be registered by one name. It is unknown which of them the user's
+    # class makes, so the type is only refused if none of them may be made.
     if not any(archive_may_make(cls) for cls, _ in registered):
         yield _refusal_of_class(kind, (*keys, "type"))
 

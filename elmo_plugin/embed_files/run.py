@@ -14,7 +14,7 @@ from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import check_at_least, check_choice
 from elmo_plugin.common.files import atomic_write, is_special, refuse_folder, resolve_link
 from elmo_plugin.common.formats.fasta import count_residues, is_fasta
-from elmo_plugin.common.formats.text_files import compression, looks_raw
+from elmo_plugin.common.formats.text_files import compression, has_attached_full_stop
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
@@ -251,7 +251,7 @@ def _warn_of_raw_text(sentences: Sequence[str], source: str) -> None:
     last word, and not a word of its own.
     """
     last_words = [sentence.split()[-1] for sentence in sentences if sentence]
-    raw_words = [word for word in last_words if looks_raw(word)]
+    raw_words = [word for word in last_words if has_attached_full_stop(word)]
     if len(raw_words) > len(last_words) / 2:
         logger.warning(
             '%s: words such as %r are not split; the tokenizer "spacy" does', source, raw_words[0]

@@ -14,7 +14,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.fasta import is_fasta, read_fasta, residues
 from elmo_plugin.common.formats.text_files import (
     decode,
-    looks_raw,
+    has_attached_full_stop,
     read_lines,
     sentence_lines,
     sentence_place,
@@ -89,7 +89,7 @@ class TextFigures:
         self.sentences += 1
         self.counts.update(words)
         last_word = words[-1]
-        if looks_raw(last_word):
+        if has_attached_full_stop(last_word):
             self.stop_at_end += 1
         if any(_ends_raw_sentence(word) for word in words[:-1]):
             self.stop_inside += 1
@@ -112,7 +112,7 @@ def _ends_raw_sentence(word: str) -> bool:
     Returns whether a word seems to end a sentence of raw text: it has a full stop, and is too long
     for an abbreviation.
     """
-    return len(word) > len("Mrs.") and looks_raw(word)
+    return len(word) > len("Mrs.") and has_attached_full_stop(word)
 
 
 def write_text(

@@ -13,7 +13,7 @@ from elmo_plugin.predictions.views import Bar, Bars, Mark, MarkedText, Part, nes
 _MAX_CHARACTERS = 300
 """The longest `repr` of a result."""
 
-TASKS = {name: card for name, card in task_cards().items() if card.finds}
+TASKS = {name: card for name, card in task_cards().items() if card.has_predictions}
 """The tasks that have a predictor."""
 
 

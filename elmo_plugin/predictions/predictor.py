@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elmo_plugin.archives import default_predictor, load_archive, naming_archive
+from elmo_plugin.archives import load_archive, naming_archive, safe_default_predictor
 from elmo_plugin.bilm import BiLmError, listed_items
 from elmo_plugin.common.bundled import tagger_of
 from elmo_plugin.common.errors import check_at_least
@@ -304,7 +304,7 @@ def load_predictor(
     is_trusted = trust or predictor is not None
     with (
         naming_archive(f"archive {path}"),
-        default_predictor(archive, trust=is_trusted),
+        safe_default_predictor(archive, trust=is_trusted),
     ):
         allennlp = Predictor.from_archive(archive, name, extra_args=options)
     if task.name not in TASKS:  # only the predictor shows which texts a task of the user's has

@@ -77,8 +77,10 @@ def test_a_column_of_words_makes_sentences() -> None:
 
 
 def test_words_of_the_first_column_may_look_like_comments_or_numbers_of_words() -> None:
-    lines = b"# newdoc\nIt O\nended O\n8-5 O\n#final O\n# O\n# id = 2\n".splitlines(True)
-    assert list(sentence_lines(iter(lines), "x", 0)) == [b"It ended 8-5 #final #\n"]
+    text = b"# newdoc\nIt O\nended O\n8-5 O\n#final O\n# O\n# id = 2\n"
+    for line_end in (b"\n", b"\r\n", b" \n"):
+        lines = text.replace(b"\n", line_end).splitlines(True)
+        assert list(sentence_lines(iter(lines), "x", 0)) == [b"It ended 8-5 #final #\n"]
 
 
 def column(text: str, number: int) -> list[str]:

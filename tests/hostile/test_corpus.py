@@ -21,7 +21,7 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from elmo_plugin import archives, plugin  # noqa: F401 (registers)
-from elmo_plugin.archives import default_predictor, load_archive
+from elmo_plugin.archives import load_archive, safe_default_predictor
 from elmo_plugin.commands.main import main
 from elmo_plugin.common.bundled import trained_models
 from elmo_plugin.config_check import PASSED_BY_ALLENNLP, options_of
@@ -246,7 +246,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def load(folder: Path) -> None:
     archive = load_archive(folder)
-    with default_predictor(archive):
+    with safe_default_predictor(archive):
         Predictor.from_archive(archive)
 
 

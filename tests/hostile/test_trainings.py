@@ -19,7 +19,7 @@ from allennlp.common import Params, util
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin import archives, hardening, plugin  # noqa: F401 (register and replace)
-from elmo_plugin.archives import load_archive, spacy_rules
+from elmo_plugin.archives import load_archive, using_spacy_rules
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.files import PARTS, atomic_write, temporary_folder
 from elmo_plugin.training.recovery import differences
@@ -259,7 +259,7 @@ def test_rules_in_one_thread_leave_the_models_of_others_alone(
     asked = threading.Event()
 
     def exchange() -> str:
-        with spacy_rules({}, "it"):
+        with using_spacy_rules({}, "it"):
             model = util.get_spacy_model("en_core_web_sm", True, False, False)
             inside.set()
             asked.wait(20)

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, Any
 
-from elmo_plugin.common.errors import BiLmError, raise_if_sigterm_or_out_of_memory
+from elmo_plugin.common.errors import BiLmError, message_of, raise_if_sigterm_or_out_of_memory
 from elmo_plugin.common.files import reason
 
 # Archives may unpack to this many bytes. Larger ones may unpack to this multiple of their own size;
@@ -168,7 +168,7 @@ def _archive_named_in_errors(path: str | Path, kind: str = "tar") -> Iterator[No
             raise BiLmError(
                 f"archive {path}: cannot be read or unpacked ({reason(error)})"
             ) from None
-        message = f"archive {path}: not a whole {kind} archive ({error or type(error).__name__})"
+        message = f"archive {path}: not a whole {kind} archive ({message_of(error)})"
         raise BiLmError(message) from error
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from elmo_plugin.common.errors import BiLmError, raise_if_sigterm_or_out_of_memory
+from elmo_plugin.common.errors import BiLmError, message_of, raise_if_sigterm_or_out_of_memory
 from elmo_plugin.common.files import reason
 from elmo_plugin.common.formats.archives import AnyPath
 from elmo_plugin.common.integers import ceil_div
@@ -49,9 +49,7 @@ def open_hdf5(path: str | AnyPath, name: str) -> Iterator[h5py.File]:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
     except Exception as error:  # damage can make the library raise anything
         raise_if_sigterm_or_out_of_memory(error)
-        raise BiLmError(
-            f"{name}: not a whole HDF5 file ({error or type(error).__name__})"
-        ) from None
+        raise BiLmError(f"{name}: not a whole HDF5 file ({message_of(error)})") from None
 
 
 class DeferringFile(io.FileIO):

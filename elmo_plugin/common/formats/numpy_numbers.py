@@ -3,6 +3,7 @@ Reads numpy's numbers in files of torch. numpy's own functions would make types 
 read descriptions of types of any length.
 """
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,13 @@ import numpy as np
 
 _NUMBERS = np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"
 _CODES = {np.dtype(code).str[1:] for code in _NUMBERS}  # such as f8
-_NATIVE = ("<", "|", "=")
+if sys.byteorder == "little":
+    _NATIVE_ORDER = "<"
+else:
+    _NATIVE_ORDER = ">"
+# The orders of bytes that numpy writes for numbers that this machine can read: its own, and for
+# numbers of one byte none.
+_READABLE_ORDERS = (_NATIVE_ORDER, "=", "|")
 
 
 class NumberType:
@@ -24,11 +31,12 @@ class NumberType:
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         """
-        Takes the state that numpy gives a pickled type. Raises `ValueError` for another order of
-        bytes than this machine's.
+        Checks the state that numpy stores with a type. Raises `ValueError` if the bytes of its
+        numbers have another order than this machine's. The rest of the state is about types with
+        fields, and does not matter to a number.
         """
-        byte_order = state[1]  # behind the version of this state
-        if byte_order not in _NATIVE:
+        _version, byte_order, *_ = state
+        if byte_order not in _READABLE_ORDERS:
             raise ValueError("expected a number in the order of bytes of this machine")
 
 

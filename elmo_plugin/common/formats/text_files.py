@@ -24,10 +24,11 @@ logger = get_logger(__name__)
 
 MAX_LINE_BYTES = 2**28
 MAX_BLANK_LINES = 1_000_000  # so many in succession are refused
-_CHUNK = 1 << 9  # bytes of zstd at a time; each of them may unpack to 33,000
+_ZSTD_CHUNK_BYTES = 512  # unpacked at a time; each of them may become 33,000 bytes
 _BOM = BYTE_ORDER_MARK.encode()  # some editors write it
 _SENTENCE_ENDS = (".", "?", "!", "…", "؟", "।", "。", "！", "？")  # noqa: RUF001
-_NOT_TEXT = {
+# The first bytes of files that are not text, or are packed without the suffix that says so.
+_FORMAT_BY_FIRST_BYTES = {
     b"BZh": "bzip2",
     b"\xfd7zXZ\x00": "xz",
     b"PK\x03\x04": "zip",
@@ -40,7 +41,7 @@ _NOT_TEXT = {
 
 
 def compression(path: str) -> str:
-    """Returns the suffix of a compressed file, `.gz` or `.zst`, or an empty string."""
+    """Returns the suffix of a compressed file, `.gz` or `.zst`; for other files an empty string."""
     for suffix in (".gz", ".zst"):
         if path.endswith(suffix):
             return suffix
@@ -54,15 +55,16 @@ def suffix_of(path: str) -> str:
 
 def read_lines(path: str) -> Iterator[bytes]:
     """
-    Yields the lines of a file or URL, maybe in `.gz` or `.zst`, without a byte order mark. Raises
-    `BiLmError` if it cannot be read, or is not text, but binary, an endless line or a million blank
-    lines.
+    Yields the lines of a file or URL, without a byte order mark. Unpacks `.gz` and `.zst`.
+
+    Raises `BiLmError` if the file cannot be read or is in a binary format. Also refuses a line that
+    is longer than `MAX_LINE_BYTES`, and more than `MAX_BLANK_LINES` blank lines in succession.
     """
-    kind = compression(path)
-    opener = gzip.open if kind == ".gz" else open
+    suffix = compression(path)
+    opener = gzip.open if suffix == ".gz" else open
     try:
         with opener(fetch(path), "rb") as file:
-            lines = _zstd_lines(file) if kind == ".zst" else _lines(file)
+            lines = _zstd_lines(file) if suffix == ".zst" else _lines(file)
             yield from _text_lines(lines, path)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise BiLmError(f"{path}: not a whole gzip file ({error})") from None
@@ -74,77 +76,96 @@ def read_lines(path: str) -> Iterator[bytes]:
         raise BiLmError(f"{path}: cannot be read ({reason(error)})") from None
 
 
-_SNIFFED = 20  # lines
-_WAYS_TO_READ = {
+_NUM_FIRST_LINES = 20  # by which the format of a file is recognized
+# Advice about files that are no text, by a word in the name of their format.
+_ADVICE_BY_WORD = {
     "columns": "--column N reads its words, from 0",
     "FASTA": "name its file .fasta, or --input-format fasta",
 }
-_MOST_WORDS = 500
-_ROW_WITH_HASH = re.compile(rb"#\S|# .*\bO$")  # a row whose word is "#" or begins with it
+_MOST_WORDS = 500  # in a sentence; a longer one is likely a document
+# Matches rows whose word is longer than "#" alone, and rows that end in the tag O. Any other line
+# that begins with "#" looks like a comment.
+_ROW_WITH_HASH = re.compile(rb"#\S|# .*\bO\s*$")
 # The number of a word in CoNLL-U; contracted words and empty nodes have two.
 _NUMBER = re.compile(rb"\d+([-.]\d+)?")
 
 
 def sentence_lines(lines: Iterable[bytes], name: str, column: int | None = None) -> Iterator[bytes]:
     """
-    Yields the lines of a text with one sentence each; or, given the number of a `column`, the words
-    in it up to each blank line as one sentence, with "_" for white space within a word. Raises
-    `BiLmError` if the lines are plainly a table or data instead, or a row lacks a word.
+    Yields the sentences of a text, one in each line.
+
+    Without a `column`, the lines are such sentences already, and are yielded unchanged. With the
+    number of a `column`, they are a table with a word in each row. Its words up to a blank line are
+    then one sentence; white space within a word becomes "_".
+
+    Raises `BiLmError` if the lines are plainly in another format than sentences, or a row of the
+    table lacks a word.
     """
     lines = iter(lines)
     if column is not None:
-        yield from _words_in_column(lines, name, column)
+        yield from _sentences_in_column(lines, name, column)
         return
-    first = list(islice(lines, _SNIFFED))
-    kind = kind_of_data([line.decode("utf-8", "ignore").strip("\r\n") for line in first])
+    first_lines = list(islice(lines, _NUM_FIRST_LINES))
+    texts = [line.decode("utf-8", "ignore").strip("\r\n") for line in first_lines]
+    kind = kind_of_data(texts)
     if kind:
         raise BiLmError(f"{name}: expected one sentence per line, got {kind}; {_advice_for(kind)}")
-    yield from chain(first, lines)
+    yield from chain(first_lines, lines)
 
 
 def sentence_place(name: str, number: int, column: int | None = None) -> str:
     """
-    Returns, for errors, the place of the sentence that `sentence_lines` yields with this number,
-    from 1: its line; or in a table, because it has several lines, the sentence itself.
+    Returns the place of a sentence for messages. `number` counts the sentences that
+    `sentence_lines` yields, from 1. In a text it is also the number of the line. In a table a
+    sentence has several lines, so there the place names the sentence.
     """
     unit = "line" if column is None else "sentence"
     return f"{name}, {unit} {number}"
 
 
 def _advice_for(kind: str) -> str:
-    """Returns how users may go on with a file that `kind_of_data` takes for this kind of data."""
-    for part, way in _WAYS_TO_READ.items():
-        if part in kind:
-            return way
+    """Returns advice about a file of a format, as `kind_of_data` names the format."""
+    for word, advice in _ADVICE_BY_WORD.items():
+        if word in kind:
+            return advice
     return "write its texts to a file, a sentence in each line"
 
 
-def _words_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator[bytes]:
-    """Yields each sentence of a table with a word in each row, as `sentence_lines` describes it."""
-    first = list(islice(lines, _SNIFFED))
-    form = _form_of_rows(first, column)
+def _sentences_in_column(lines: Iterator[bytes], name: str, column: int) -> Iterator[bytes]:
+    """Yields the sentences of a table with a word in each row, as `sentence_lines` describes it."""
+    first_lines = list(islice(lines, _NUM_FIRST_LINES))
+    form = _form_of_rows(first_lines, column)
     words: list[bytes] = []
-    # The blank line at the end ends the last sentence, as a blank line or the head of a document
-    # ends each other one.
-    for number, line in enumerate(chain(first, lines, [b"\n"]), start=1):
-        if line.strip() and not line.startswith(b"-DOCSTART-"):
-            fields = line.split()
-            if b"\t" in line:
-                fields = line.strip(b"\r\n").split(b"\t")
+    # A blank line is added, because the table may end right after its last sentence.
+    for number, line in enumerate(chain(first_lines, lines, [b"\n"]), start=1):
+        if not _ends_sentence(line):
+            fields = _fields_of_row(line)
             if _is_word_row(line, fields, form):
                 words.append(_word_in(fields, column, f"{name}, line {number}"))
-        elif words:  # a sentence ends here
+        elif words:
             warn_of_long_sentence(name, len(words))
             yield b" ".join(words) + b"\n"
             words = []
 
 
+def _ends_sentence(line: bytes) -> bool:
+    """Returns whether a line of a table ends a sentence: a blank line, or CoNLL's document mark."""
+    return not line.strip() or line.startswith(b"-DOCSTART-")
+
+
+def _fields_of_row(line: bytes) -> list[bytes]:
+    """Returns the fields of a row: between tabs if it has any, else between white space."""
+    if b"\t" in line:
+        return line.strip(b"\r\n").split(b"\t")
+    return line.split()
+
+
 class _RowForm(NamedTuple):
     """
-    The form of the rows of a table with a word in each.
+    The form of a table with a word in each row.
 
-    width: the number of fields of the first row, between white space; 0 without rows
-    is_numbered: whether the first column has the numbers of words, as in CoNLL-U
+    width: the number of fields between white space in the first row; 0 if no row was found
+    is_numbered: whether the first column numbers the words of each sentence, as in CoNLL-U
     """
 
     width: int
@@ -152,44 +173,46 @@ class _RowForm(NamedTuple):
 
 
 def _form_of_rows(lines: Sequence[bytes], column: int) -> _RowForm:
-    """Returns the form of the rows among the first lines; `column` has the words."""
+    """Returns the form of a table with these first lines, whose words are in `column`."""
     rows = [line.split() for line in lines if line[:1] != b"#" and line.strip()]
     if not rows:
         return _RowForm(width=0, is_numbered=False)
-    # Numbers in the column of the words are words themselves.
+    # If the words are in the first column, then numbers in it are words too.
     is_numbered = column != 0 and _are_word_numbers([row[0] for row in rows])
     return _RowForm(width=len(rows[0]), is_numbered=is_numbered)
 
 
 def _is_word_row(line: bytes, fields: Sequence[bytes], form: _RowForm) -> bool:
     """
-    Returns whether a line has a word. A comment has none; nor has, in CoNLL-U, an empty node or a
-    contraction (the rows below it have its words).
+    Returns whether a line of a table has a word of the sentence. Comments have none. In CoNLL-U,
+    two kinds of rows have none either: empty nodes, and contractions, whose words follow in other
+    rows.
     """
     if form.is_numbered and not fields[0].isdigit():
-        return False  # CoNLL-U numbers only whole words
+        return False  # an empty node such as 8.1, a contraction such as 3-4, or a comment
     return not _is_comment(line, fields, form.width)
 
 
 def _is_comment(line: bytes, fields: Sequence[bytes], width: int) -> bool:
     """
-    Returns whether a line of a table is a comment. A line that begins with "#" is a row instead if
-    it has tabs; or if it has `width` fields, as other rows have, and its word begins with "#".
+    Returns whether a line of a table is a comment. These lines begin with "#", but so may rows: a
+    row has tabs, or as many fields as other rows and a word that begins with "#".
     """
-    if line[:1] != b"#":
+    if line[:1] != b"#" or b"\t" in line:
         return False
-    is_row = b"\t" in line or (len(fields) == width and _ROW_WITH_HASH.match(line) is not None)
+    is_row = len(fields) == width and _ROW_WITH_HASH.match(line) is not None
     return not is_row
 
 
 def _word_in(fields: Sequence[bytes], column: int, place: str) -> bytes:
     """
-    Returns the word in a column, with "_" for white space in it. A negative column counts from the
-    last. Raises `BiLmError`, beginning with `place`, if it is missing.
+    Returns the word in a column of a row, with "_" for white space in it. A negative column counts
+    from the last one. Raises `BiLmError`, beginning with `place`, if the row lacks the column, or
+    it is blank.
     """
     if not -len(fields) <= column < len(fields):
         raise BiLmError(f"{place}: expected column {column} of {len(fields)}, from 0")
-    # Bytes that are no UTF-8 stay: `decode` refuses them later, with a message.
+    # Bytes that are not UTF-8 are kept here: `decode` refuses them later, with a message.
     word = "_".join(fields[column].decode("utf-8", "surrogateescape").split())
     if not word:
         raise BiLmError(f"{place}: column {column} has no word")
@@ -201,12 +224,13 @@ def _are_word_numbers(numbers: Sequence[bytes]) -> bool:
     return b"1" in numbers and all(_NUMBER.fullmatch(number) for number in numbers)
 
 
-def looks_raw(word: str) -> bool:
+def has_attached_full_stop(word: str) -> bool:
     """
-    Returns whether the last word of a sentence has its full stop, as in text that nobody has
-    tokenized.
+    Returns whether a full stop, or another mark that ends sentences, is attached to a word. In
+    tokenized text, the mark is a separate word.
     """
-    return len(word) > 1 and word.endswith(_SENTENCE_ENDS)
+    is_mark_alone = len(word) == 1
+    return word.endswith(_SENTENCE_ENDS) and not is_mark_alone
 
 
 def warn_of_long_sentence(name: str, num_words: int) -> None:
@@ -229,15 +253,14 @@ def standard_input_lines() -> Iterator[bytes]:
 
 
 def _text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
-    """Yields lines without a byte order mark. Raises `BiLmError` if they are not text."""
-    num_blank = 0
+    """
+    Yields lines without a byte order mark. Raises `BiLmError` for the lines that `read_lines`
+    refuses.
+    """
+    num_blank = 0  # blank lines in succession, up to the current one
     for number, line in enumerate(lines, start=1):
         if number == 1:
-            for magic, kind in _NOT_TEXT.items():
-                if line.startswith(magic):
-                    raise BiLmError(
-                        f"{name}: expected text in UTF-8, plain or in .gz or .zst, got {kind}"
-                    )
+            _check_first_bytes(line, name)
             line = line.removeprefix(_BOM)
         if line.isspace():
             num_blank += 1
@@ -253,10 +276,19 @@ def _text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
         yield line
 
 
+def _check_first_bytes(first_line: bytes, name: str) -> None:
+    """Raises `BiLmError` if the first line of a file begins as another format than text does."""
+    for first_bytes, file_format in _FORMAT_BY_FIRST_BYTES.items():
+        if first_line.startswith(first_bytes):
+            raise BiLmError(
+                f"{name}: expected text in UTF-8, plain or in .gz or .zst, got {file_format}"
+            )
+
+
 def _lines(file: BinaryIO | BufferedIOBase) -> Iterator[bytes]:
     """
-    Yields lines, cut after one byte more than `MAX_LINE_BYTES`: a small file may unpack to
-    gigabytes.
+    Yields the lines of a file. Reads only one byte more of a line than `MAX_LINE_BYTES` allows,
+    because a small packed file may have a line of gigabytes; `_text_lines` then refuses the line.
     """
     read_line = partial(file.readline, MAX_LINE_BYTES + 1)
     return iter(read_line, b"")  # calls it until it returns nothing, at the end of the file
@@ -278,9 +310,12 @@ def _zstd_lines(file: BufferedIOBase) -> Iterator[bytes]:
 
 
 def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
-    """Yields the content of all frames. The library's own reader accepts a cut file."""
+    """
+    Yields the content of a zstd file, piece by piece. Raises `ZstdError` if the file ends in the
+    middle of a frame: the library's own reader would not notice that its end is missing.
+    """
     frame = None
-    while compressed := file.read(_CHUNK):
+    while compressed := file.read(_ZSTD_CHUNK_BYTES):
         while compressed:
             if frame is None:
                 frame = zstandard.ZstdDecompressor().decompressobj()
@@ -294,8 +329,8 @@ def _zstd_chunks(file: BufferedIOBase) -> Iterator[bytes]:
 
 def decode(text: bytes, location: str, keep_marks: bool = False) -> str:
     """
-    Decodes UTF-8 text, and drops byte order marks if not `keep_marks`. Raises `BiLmError`,
-    beginning with the `location`, if it is not UTF-8 or has the character NUL.
+    Decodes UTF-8 text. Drops its byte order marks, unless `keep_marks` is true. Raises `BiLmError`,
+    beginning with the `location`, if the text is not UTF-8 or has the character NUL.
     """
     if b"\0" in text:
         raise BiLmError(f"{location}: not text, as it has the character NUL")

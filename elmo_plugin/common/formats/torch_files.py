@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.common.errors import BiLmError, raise_if_sigterm_or_out_of_memory
+from elmo_plugin.common.errors import BiLmError, message_of, raise_if_sigterm_or_out_of_memory
 from elmo_plugin.common.files import atomic_write, reason
 from elmo_plugin.common.formats.archives import MAX_BYTES, MAX_RATIO
 from elmo_plugin.common.formats.json_files import parse_json
@@ -27,9 +27,11 @@ TORCH_VERSION = (int(_MAJOR), int(_MINOR))
 def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
     """
     Reads tensors and plain values from a file of `torch.save`, without running code. The tensors
-    are on the CPU. `file` is a path, or the content of a file. Raises `BiLmError`, beginning with
-    `name`, if the file is missing, differs from its checksums or holds other values; or if a tensor
-    is sparse, quantized, of 8-bit floating point, or far larger than the file.
+    are on the CPU. `file` is a path, or the content of a file.
+
+    Raises `BiLmError`, beginning with `name`, if the file is missing or damaged, or holds objects
+    of other classes. Also refuses tensors that are sparse, quantized or of 8-bit floating point,
+    and tensors that are far larger than the file.
     """
     check_tensors(file, name)
     try:
@@ -44,18 +46,18 @@ def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
 
 def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
     """
-    Compares the content of a file of torch with its checksums. Raises `BiLmError`, beginning with
-    `name`, if it is missing, damaged, or would unpack to far more than the file. Files of torch
-    before 1.6 are no zip archives, and are not checked.
+    Compares the content of a file of torch with the checksums in it. Raises `BiLmError`, beginning
+    with `name`, if the file is missing or damaged, or its content is far larger than the file.
     """
     opened = _opened(file)
     if isinstance(opened, Path) and not opened.exists():
         raise BiLmError(f"{name}: file not found")
     try:
         if not zipfile.is_zipfile(opened):
-            return
+            return  # torch before 1.6 wrote another format, without checksums
         with zipfile.ZipFile(opened) as records:
-            _check_size(sum(record.file_size for record in records.infolist()), file, name)
+            unpacked_size = sum(record.file_size for record in records.infolist())
+            _check_size(unpacked_size, file, name)
             damaged = records.testzip()
     except OSError as error:
         raise BiLmError(f"{name}: cannot be read ({reason(error)})") from None
@@ -63,22 +65,20 @@ def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
         raise  # its message is clear already
     except Exception as error:  # damage can make the reader raise anything
         raise_if_sigterm_or_out_of_memory(error)
-        raise BiLmError(
-            f"{name}: its weights are damaged ({error or type(error).__name__})"
-        ) from None
+        raise BiLmError(f"{name}: its weights are damaged ({message_of(error)})") from None
     if damaged is not None:
         raise BiLmError(f"{name}: its weights are damaged ({damaged} does not match its checksum)")
 
 
 def check_before_load(file: str | os.PathLike[str], name: str) -> None:
     """
-    Checks a file that another library is about to load by `torch.load`. Raises `BiLmError`,
-    beginning with `name`, if it is damaged. Before torch 2.6, `torch.load` runs code by default, so
-    the file must also be one that `load_plain` reads.
+    Checks a file that AllenNLP is about to load by `torch.load`. Raises `BiLmError`, beginning with
+    `name`, if it is damaged. Before torch 2.6, `torch.load` runs the code in a file by default, so
+    a file with code is refused too.
     """
     if TORCH_VERSION < (2, 6):
-        load_plain(file, name)
-        # AllenNLP loads it next, and torch would warn of code in it.
+        load_plain(file, name)  # refuses code
+        # torch still warns AllenNLP that the file may run code.
         warnings.filterwarnings(
             "ignore",
             message=r"You are using `torch\.load` with `weights_only=False`",
@@ -98,40 +98,57 @@ def save_tensors(content: Any, path: str | os.PathLike[str]) -> None:
         with atomic_write(path) as temporary, open(temporary, "wb") as file:
             torch.save(content, file)
     except (OSError, RuntimeError) as error:
-        # The system's error has the reason, but torch may raise another one while it handles it.
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, OSError):
-            cause = cause.__context__
-        if cause is None:
+        system_error = _system_error_behind(error)
+        if system_error is None:
             raise OSError(f"could not write {path}: {error}") from error
-        raise OSError(cause.errno, f"could not write {path}: {reason(cause)}") from error
+        message = f"could not write {path}: {reason(system_error)}"
+        raise OSError(system_error.errno, message) from error
+
+
+def _system_error_behind(error: BaseException) -> OSError | None:
+    """
+    Returns the error of the system during which torch raised its own `error`, or `error` itself if
+    it is of the system. Returns `None` if the system reported no error.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError):
+            return cause
+        cause = cause.__context__
+    return None
 
 
 def check_finite(name: str, values: Any) -> Any:
     """
-    Returns the values unchanged. Raises `BiLmError` if they are a tensor with a number that
-    float32 cannot hold.
+    Checks that a tensor has only real numbers that float32 can hold, and returns it. Raises
+    `BiLmError`, beginning with `name`, if it has others. Values that are no tensor are returned
+    unchecked.
     """
     if not isinstance(values, Tensor):
         return values
     if values.is_complex():
         raise BiLmError(f"{name} has complex numbers")
     if values.is_floating_point() and values.numel() > 0:
+        # The smallest and the largest number. Both are NaN if any number is.
         extremes = torch.stack(torch.aminmax(values.detach()))
         if not extremes.float().isfinite().all():
-            wrong = "an infinite number"
-            if values.isnan().any():
-                wrong = "NaN"
-            elif extremes.isfinite().all():  # in their own type, such as float64
-                wrong = "a number beyond float32"
-            raise BiLmError(f"{name} has {wrong} in it")
+            raise BiLmError(f"{name} has {_non_finite_number(extremes)} in it")
     return values
+
+
+def _non_finite_number(extremes: Tensor) -> str:
+    """Describes the number of a tensor that is not finite in float32, by the tensor's extremes."""
+    if extremes.isnan().any():
+        return "NaN"
+    if extremes.isfinite().all():  # in their own type, float64
+        return "a number beyond float32"
+    return "an infinite number"
 
 
 def check_all_finite(tensors: Iterable[tuple[str, Any]], name: str = "") -> None:
     """
     Raises `BiLmError` if some tensor of a model has a number that float32 cannot hold. The message
-    begins with the tensor's name, or with the `name` of its file if that is given.
+    names the tensor. It begins with `name`, the name of the model's file, if that is given.
     """
     for tensor_name, values in tensors:
         place = f"the tensor {tensor_name}"
@@ -153,8 +170,8 @@ class FiniteModule(nn.Module):
 
 def json_to_tensor(content: Any) -> Tensor:
     """
-    Returns the bytes of JSON as a tensor. It is in float32 because tools for weights, such as those
-    that average checkpoints, compute with all tensors.
+    Returns the bytes of JSON as a tensor. The tensor is in float32, because tools that change
+    weights, for example to average checkpoints, compute with all tensors of a file.
     """
     text = json.dumps(content).encode()
     # Shape: (bytes,)
@@ -170,8 +187,9 @@ def json_from_tensor(tensor: Tensor, name: str) -> Any:
     if not isinstance(tensor, Tensor):
         raise BiLmError(f"{name}: it is damaged")
     content = tensor.to("cpu", torch.uint8)
-    is_changed = not torch.equal(content.double(), tensor.cpu().double())
-    if is_changed:  # some number is no byte
+    # The cast to bytes changes numbers that are no bytes. float64 holds the numbers of all types.
+    are_bytes = torch.equal(content.double(), tensor.cpu().double())
+    if not are_bytes:
         raise BiLmError(f"{name}: it is damaged")
     return parse_json(content.numpy().tobytes(), name)
 
@@ -191,23 +209,27 @@ def _tensors_in(content: Any) -> Iterator[Tensor]:
 
 def _size_of_plain(tensor: Tensor) -> int:
     """
-    Returns the bytes of all elements of a tensor. A file can have fewer, because an expanded tensor
-    stores an element once. Raises `ValueError` for tensors that models do not have.
+    Returns how many bytes the elements of a tensor take. That may be more than its file stores,
+    because the elements of an expanded tensor share their bytes. Raises `ValueError` for kinds of
+    tensors that models do not have.
     """
     is_dense = tensor.layout == torch.strided and not tensor.is_nested and not tensor.is_quantized
-    is_float8 = tensor.is_floating_point() and tensor.element_size() < 2
+    is_float8 = tensor.is_floating_point() and tensor.element_size() == 1
     if not is_dense or tensor.is_meta or is_float8:
         raise ValueError(f"a tensor of {tensor.dtype}, {tensor.layout}")
     return tensor.numel() * tensor.element_size()
 
 
 def _check_size(size: int, file: str | os.PathLike[str] | bytes, name: str) -> None:
-    """Raises `BiLmError` if content of `size` bytes is far larger than its file."""
+    """
+    Raises `BiLmError` if content of `size` bytes is far larger than its file. Content of up to
+    `MAX_BYTES` is always accepted.
+    """
     if isinstance(file, bytes):
-        stored = len(file)
+        stored_size = len(file)
     else:
-        stored = os.path.getsize(file)
-    if size > max(MAX_BYTES, MAX_RATIO * stored):
+        stored_size = os.path.getsize(file)
+    if size > max(MAX_BYTES, MAX_RATIO * stored_size):
         raise BiLmError(f"{name}: its content would be {size / 1e9:.1f} GB, far more than the file")
 
 
