@@ -109,7 +109,7 @@ def _with_name(label: str, names: Sequence[str]) -> str:
     if not names or label in names:
         return label
     if label == _MISSING_LABEL:
-        return label  # importers know it as a missing label
+        raise Unusable("without a gold label")
     if not label.isdecimal() or int(label) >= len(names):
         raise Unusable("with a label that --label-names lacks", f"{label!r}")
     return names[int(label)]
