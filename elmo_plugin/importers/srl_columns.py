@@ -83,7 +83,7 @@ def _check_columns(rows: Sequence[Row]) -> None:
     check_lengths(rows)
     check_words(rows, column=3)
     check_numbers(rows, column=2)
-    check_entities(rows, speaker=9)
+    check_entities(rows, speaker_column=9)
 
 
 def _has_numbers_of_words_elsewhere(rows: Sequence[Row]) -> bool:

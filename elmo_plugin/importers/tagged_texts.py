@@ -15,7 +15,7 @@ from elmo_plugin.importers.inline_entities import (
 )
 from elmo_plugin.importers.json_records import Record, is_json, read_objects
 from elmo_plugin.importers.options import ImportOptions
-from elmo_plugin.importers.parallel_lines import other_file, parallel_sentences
+from elmo_plugin.importers.parallel_lines import parallel_sentences, tags_beside
 from elmo_plugin.importers.pubtator import is_pubtator, pubtator_sentences
 from elmo_plugin.importers.python_examples import is_python, read_examples
 from elmo_plugin.importers.rasa import (
@@ -131,11 +131,11 @@ def _read_python(source: TaggedText) -> Sentences:
 
 
 def _has_file_of_tags(source: TaggedText) -> bool:
-    return other_file(source.file) is not None
+    return tags_beside(source.file) is not None
 
 
 def _read_two_files(source: TaggedText) -> Sentences:
-    tag_file = other_file(source.file)
+    tag_file = tags_beside(source.file)
     assert tag_file is not None  # or this form does not fit
     source.report.took(f"the tags are in {tag_file}")
     tags = read_text(tag_file, source.options, source.report)
