@@ -25,7 +25,7 @@ from elmo_plugin.importers.rasa import (
     records_of_yaml,
 )
 from elmo_plugin.importers.report import Report
-from elmo_plugin.importers.slashed_words import find_mark, slashed_sentences
+from elmo_plugin.importers.slashed_words import find_tag_mark, slashed_sentences
 from elmo_plugin.importers.spacy_documents import is_training_json, sentences_of_training_json
 from elmo_plugin.importers.table_text import has_quoted_fields
 from elmo_plugin.importers.tables import Table, read_text_table
@@ -200,12 +200,12 @@ def _read_pubtator(source: TaggedText) -> Sentences:
 
 
 def _has_tags_behind_marks(source: TaggedText) -> bool:
-    mark = find_mark(source.lines)
+    mark = find_tag_mark(source.lines)
     return mark is not None and source.options.separator in (None, mark)
 
 
 def _read_tags_behind_marks(source: TaggedText) -> Sentences:
-    mark = find_mark(source.lines)
+    mark = find_tag_mark(source.lines)
     assert mark is not None  # or this form does not fit
     source.report.took(f"a sentence in each line, {mark!r} between a word and its tag")
     return slashed_sentences(source.lines, mark)
