@@ -10,6 +10,7 @@ from elmo_plugin.importers.tag_encodings import OUTSIDE_MARKS
 from elmo_plugin.tasks.spans import parse_tag
 
 _SENTENCE_AND_WORD = re.compile(r"(?P<sentence>\d+)[-.](?P<word>\d+)")  # as "3-1"
+_DIGITS = re.compile(r"\d+")
 _MIN_LENGTH_OF_LONGEST = 3  # words of a sentence; a column that counts to two may be anything
 
 Block = list[Row]
@@ -171,13 +172,9 @@ def _are_ascending(
 
 
 def _number_in(value: str) -> int:
-    """
-    Returns the number in a field such as "Sentence: 12" or "12.0", where the zero does not count,
-    or -1 if the number stands behind a full stop.
-    """
-    before_point = value.split(".")[0]
-    digits = re.sub(r"\D", "", before_point)
-    return int(digits or -1)
+    """Returns the number in a field such as "Sentence: 12", "12.0" or "S.12"."""
+    numbers = _DIGITS.findall(value)  # the second one is the 0 of 12.0
+    return int(numbers[0])
 
 
 def _sentences_of_places(values: Sequence[str]) -> list[str]:
