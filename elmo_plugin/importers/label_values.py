@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.cells import value_in_cell
 from elmo_plugin.importers.report import Unusable
 
@@ -110,8 +111,8 @@ def _with_name(label: str, names: Sequence[str]) -> str:
         return label
     if label == _MISSING_LABEL:
         raise Unusable("without a gold label")
-    if not label.isdecimal() or int(label) >= len(names):
-        raise Unusable("with a label that --label-names lacks", f"{label!r}")
+    if not is_whole_number(label) or int(label) >= len(names):
+        raise Unusable("with a label that --label-names lacks", f"{label!r:.60}")
     return names[int(label)]
 
 

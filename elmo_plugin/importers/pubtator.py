@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.document_lines import sentences_of_document
 from elmo_plugin.importers.entity_places import Entity, type_without_spaces
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 
-_MAX_DIGITS = 18  # of a place in a text; `int` raises errors for thousands of digits
 _TITLE = re.compile(r"\w+\|t\|")
 _TEXT = re.compile(r"(?P<document>\w+)\|[ta]\|(?P<text>.*)")
 _ENTITY = re.compile(
@@ -50,7 +50,7 @@ def pubtator_sentences(
 
 def _entity_of(match: re.Match[str], file: str) -> Entity:
     """Returns the entity that a line describes. Raises errors as `pubtator_sentences` does."""
-    if max(len(match["start"]), len(match["end"])) > _MAX_DIGITS:
+    if not is_whole_number(match["start"]) or not is_whole_number(match["end"]):
         raise ConfigurationError(
             f"{file}: expected the characters of an entity, got {match[0]:.60}"
         )

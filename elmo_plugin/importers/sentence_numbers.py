@@ -4,12 +4,13 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
+from elmo_plugin.common.integers import DIGITS, is_whole_number
 from elmo_plugin.importers.column_names import SENTENCE_NAMES, is_numbered, is_word_class
 from elmo_plugin.importers.tables import Row
 from elmo_plugin.importers.tag_encodings import OUTSIDE_MARKS
 from elmo_plugin.tasks.spans import parse_tag
 
-_SENTENCE_AND_WORD = re.compile(r"(?P<sentence>\d+)[-.](?P<word>\d+)")  # as "3-1"
+_SENTENCE_AND_WORD = re.compile(rf"(?P<sentence>{DIGITS})[-.](?P<word>{DIGITS})")  # as "3-1"
 _DIGITS = re.compile(r"\d+")
 _MIN_LENGTH_OF_LONGEST = 3  # words of a sentence; a column that counts to two may be anything
 
@@ -224,7 +225,7 @@ def _sentences_of_word_numbers(values: Sequence[str]) -> list[str]:
     Returns a mark of each row's sentence if the values count the words of sentences, such as 1, 2,
     3, 1, 2. Returns an empty list for other values, and if all rows are one sentence.
     """
-    if not all(value.isdecimal() for value in values):
+    if not all(is_whole_number(value) for value in values):
         return []
     numbers = [int(value) for value in values]
     first_number = numbers[0]

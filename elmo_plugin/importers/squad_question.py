@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.common.integers import DIGITS
 from elmo_plugin.importers.report import Report, Unusable
 from elmo_plugin.importers.squad_places import place_answer
 from elmo_plugin.tasks.squad.articles import Question, is_blank
 
 # The values of a flag in lower case: "none" is null in JSON, and "" an empty cell.
 _TRUTH_VALUES = {"true": True, "1": True, "false": False, "0": False, "none": False, "": False}
-_START = re.compile(r"(?P<number>\d+)(\.0)?")  # pandas writes 3 as 3.0 beside missing values
+_START = re.compile(rf"(?P<number>{DIGITS})(\.0)?")  # pandas writes 3 as 3.0 beside missing values
 _KEYS_OF_STARTS = ("answer_start", "start_byte", "start")  # the first that an answer has counts
 
 

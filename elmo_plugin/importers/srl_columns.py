@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 
+from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.loose_columns import (
     Row,
     check_entities,
@@ -99,7 +100,7 @@ def _has_numbers_of_words_elsewhere(rows: Sequence[Row]) -> bool:
 
 def _are_counting(numbers: Sequence[str]) -> bool:
     """Returns whether each number is one more than the number before it."""
-    if not all(number.isdecimal() for number in numbers):
+    if not all(is_whole_number(number) for number in numbers):
         return False
     return all(int(after) == int(before) + 1 for before, after in pairwise(numbers))
 
