@@ -12,7 +12,7 @@ from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.cells import value_in_cell
 from elmo_plugin.importers.report import Unusable
 
-_WHOLE_NUMBER = re.compile(r"(?P<digits>-?\d+)(?:\.0+)?")
+_WHOLE_NUMBER = re.compile(r"(?P<number>-?\d+)(?:\.0+)?")
 _FRACTION = re.compile(r"-?\d*[.,]\d*[1-9]\d*")
 _THRESHOLD = 0.5  # a category is true if its probability is above this
 _LINE_END = re.compile(r"(?:\\n){2,}|(?<=[.!?)\s])\\n|\\n(?=\s)")
@@ -98,7 +98,7 @@ def _label_as_text(value: Any) -> str:
         )
     whole_number = _WHOLE_NUMBER.fullmatch(text)
     if whole_number is not None:
-        return whole_number["digits"]
+        return whole_number["number"]
     return text
 
 

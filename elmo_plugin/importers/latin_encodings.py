@@ -115,9 +115,8 @@ def _frequent_words(language_code: str) -> Set[str]:
 
 def _has_other_letters(word: str, letters: str) -> bool:
     """
-    Returns whether a word has a letter that is neither in ASCII nor one of the `letters`. Also
-    returns `True` for more letters outside of ASCII in succession than words of the Latin alphabet
-    have.
+    Returns whether a word has a letter that is neither in ASCII nor one of the `letters`. A word
+    with many letters outside of ASCII in succession also counts: it is of another alphabet.
     """
     in_succession = 0
     for letter in word:

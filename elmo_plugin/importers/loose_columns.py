@@ -45,7 +45,7 @@ def numbered_sentences(lines: Iterable[Line]) -> Iterator[list[Row]]:
     number in the first column are words. The others are left out: comments, contracted words such
     as 1-2, and empty nodes such as 8.1.
     """
-    # Blank lines are groups too, but have no rows with numbers.
+    # Blank lines are groups too, but no word is in them.
     for _, group in groupby(lines, key=lambda line: not line.text.strip()):
         rows = [Row(line, line.text.strip("\r\n").split("\t")) for line in group]
         rows = [row for row in rows if row.columns[0].isdecimal()]
@@ -119,7 +119,7 @@ def check_numbers(rows: Sequence[Row], column: int) -> None:
     first_number = rows[0].columns[column]
     for before, row in pairwise(rows):
         number = row.columns[column]
-        # If the column is no number, the same text may stand at successive words.
+        # If the column has no numbers, the same text may stand at successive words.
         is_new = number != before.columns[column]
         if is_new and number == first_number:
             raise row.line.error(f"expected a blank line before word {number}")

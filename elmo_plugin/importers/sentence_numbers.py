@@ -75,6 +75,7 @@ def _find_numbered_sentences(
             numbered[number] = marks
     if not numbered:
         return {}
+    # Sentences change more often than the paragraphs around them.
     finest = max(numbered, key=lambda number: _count_changes(numbered[number]))
     return numbered | _columns_of_documents(columns[:finest])
 
@@ -155,7 +156,7 @@ def _are_ascending(
 ) -> bool:
     """
     Returns whether numbers of sentences ascend from row to row. They may begin again behind a blank
-    row, or where a column of `documents` has a new name.
+    row. Where a column of `documents` has a new name, they may return to the first number.
     """
     has_blank_rows = sum(begins_block) > 1
     for row in range(1, len(numbers)):
