@@ -13,5 +13,5 @@ def ceil_div(dividend: int, divisor: int) -> int:
 
 
 def is_whole_number(text: str) -> bool:
-    """Returns whether a text is a whole number without a sign, of which `int` makes a number."""
+    """Returns whether a text is a whole number without a sign. `int` reads all such numbers."""
     return _WHOLE_NUMBER.fullmatch(text) is not None

@@ -23,8 +23,8 @@ _MISSING_LABEL = "-1"  # what Hugging Face's data sets write where annotators di
 def label_of(value: Any, names: Sequence[str]) -> str:
     """
     Returns the label in a field. The field may be a word or a number, a list in which all items are
-    the same label, or an object of categories of which one is true. If labels are numbers, `names`
-    has their names: the name of 0 is the first.
+    the same label, or an object of categories with a single one that is true. If labels are
+    numbers, `names` has their names: the name of 0 is the first.
 
     Raises `Unusable` if the field has no label, several labels, or a score such as 0.7.
     """

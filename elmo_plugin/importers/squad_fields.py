@@ -6,6 +6,7 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.cells import value_in_cell
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.options import ImportOptions
@@ -169,7 +170,7 @@ def _chosen_name(role: str, chosen: str, names: list[str], location: str) -> str
     """Returns the name of the field that `--column` chooses by its name, or its number from 0."""
     if chosen in names:
         return chosen
-    if chosen.isdecimal() and int(chosen) < len(names):
+    if is_whole_number(chosen) and int(chosen) < len(names):
         return names[int(chosen)]
     raise ConfigurationError(
         f"{location}: --column {role}: expected one of {', '.join(map(repr, names))}, got "

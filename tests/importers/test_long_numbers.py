@@ -1,4 +1,4 @@
-"""Numbers of thousands of digits, of which Python's `int` makes no number."""
+"""Numbers of thousands of digits: Python's `int` refuses to read them."""
 
 import json
 from pathlib import Path
