@@ -18,9 +18,10 @@ def is_label_studio(fields: Mapping[str, Any]) -> bool:
 
 def records_of_choices(records: Sequence[Record], label: str) -> list[Record]:
     """
-    Returns each task's data as a record, with what its annotators chose. They choose by controls of
-    a form, such as one that is called `sentiment`. If the form has one control, the choices are
-    the field `label`. If it has several, the choices of each are a field with the control's name.
+    Returns each task's data as a record, with the choices of its annotators. They choose by the
+    controls of a form, such as one that is called `sentiment`. If the form has one control, the
+    choices are the field `label`. If it has several, the choices of each are a field with the
+    control's name.
     """
     choices = [_choices_by_control(record.fields) for record in records]
     controls: set[str] = set()

@@ -17,7 +17,7 @@ _FRACTION = re.compile(r"-?\d*[.,]\d*[1-9]\d*")
 _THRESHOLD = 0.5  # a category is true if its probability is above this
 _LINE_END = re.compile(r"(?:\\n){2,}|(?<=[.!?)\s])\\n|\\n(?=\s)")
 """A line end that was written as a backslash and an n, as in Yelp's and Amazon's CSV."""
-_MISSING_LABEL = "-1"  # what Hugging Face's data sets write where annotators did not agree
+_MISSING_LABEL = "-1"  # Hugging Face's data sets write it where annotators did not agree
 
 
 def label_of(value: Any, names: Sequence[str]) -> str:
