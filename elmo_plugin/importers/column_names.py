@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
+from elmo_plugin.common.integers import DIGITS
 from elmo_plugin.importers.tables import Row
 from elmo_plugin.importers.tag_encodings import OUTSIDE_MARKS
 from elmo_plugin.tasks.spans import parse_tag
@@ -49,7 +50,7 @@ CONLLU_NAMES = (
 )
 _WORD_CLASS = re.compile(r"[A-Z][A-Z0-9$|_-]*|[\W_]+")  # as tag sets have them
 _NUMBERS = re.compile(r"[\d.,:-]*\d")  # also the places of words in a text, such as 12-15
-_NUMBERED = re.compile(r"[^\d]*\d+\.?0?")  # as "Sentence: 12"
+_NUMBERED = re.compile(rf"[^\d]*{DIGITS}\.?0?")  # as "Sentence: 12"
 
 
 def is_number(text: str) -> bool:

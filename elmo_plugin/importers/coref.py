@@ -4,6 +4,7 @@ from collections.abc import Container, Iterator, Sequence
 
 from overrides import overrides
 
+from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.coref_columns import (
     read_coref_columns,
     rows_of_sentences,
@@ -113,7 +114,7 @@ def _cleaned(document: CorefDocument) -> CorefDocument:
     if _has_crossing_mentions(document):
         raise Unusable("in which mentions of one cluster cross")
     part = document.part
-    if not part.isdecimal():
+    if not is_whole_number(part):
         part = ""
     name = _one_line(document.name)
     return document._replace(name=name, part=part, sentences=sentences, speakers=speakers)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.lines import numbered_lines
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
@@ -82,7 +83,7 @@ def _span(fields: Sequence[str], sentences: Sequence[Sequence[str]], place: str)
     sentences. Raises `ConfigurationError`, beginning with the place, if they are not in the text.
     """
     numbers = fields[2:_FIELDS_OF_MENTION]
-    if len(fields) < _FIELDS_OF_MENTION or not all(number.isdecimal() for number in numbers):
+    if len(fields) < _FIELDS_OF_MENTION or not all(is_whole_number(number) for number in numbers):
         raise ConfigurationError(f"{place}: expected the sentences and words of a mention")
     first_sentence, first_word, last_sentence, last_word = map(int, numbers)
     for sentence, word in ((first_sentence, first_word), (last_sentence, last_word)):

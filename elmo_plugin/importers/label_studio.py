@@ -1,14 +1,14 @@
 """Label Studio's exports: the data of a task, and the choices of its annotators."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.json_records import Record
 
 _ANNOTATIONS = ("annotations", "completions")  # the second until version 1.0
-
-_UNNAMED = ""  # the control of choices that do not say which
+_UNNAMED = ""  # the control of choices that name none
 
 
 def is_label_studio(fields: Mapping[str, Any]) -> bool:
@@ -18,11 +18,12 @@ def is_label_studio(fields: Mapping[str, Any]) -> bool:
 
 def records_of_choices(records: Sequence[Record], label: str) -> list[Record]:
     """
-    Returns records with the fields of their data, and the choices of their annotators. If tasks ask
-    for one choice, it is the field `label`; if they ask for several, each is the field that its
-    control names, such as `sentiment`.
+    Returns each task's data as a record, with the choices of its annotators. They choose by the
+    controls of a form, such as one that is called `sentiment`. If the form has one control, the
+    choices are the field `label`. If it has several, the choices of each are a field with the
+    control's name.
     """
-    choices = [dict(_choices_by_control(record.fields)) for record in records]
+    choices = [_choices_by_control(record.fields) for record in records]
     controls: set[str] = set()
     for chosen in choices:
         controls.update(chosen)
@@ -33,7 +34,7 @@ def records_of_choices(records: Sequence[Record], label: str) -> list[Record]:
         if len(controls) > 1:
             fields.update(chosen)
         else:
-            fields[label] = [choice for values in chosen.values() for choice in values]
+            fields[label] = list(chain.from_iterable(chosen.values()))
         found.append(record._replace(fields=fields))
     return found
 
@@ -47,8 +48,11 @@ def _annotations(fields: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     return None
 
 
-def _choices_by_control(fields: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Yields the name of each control of a task, and what all annotators chose there."""
+def _choices_by_control(fields: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """
+    Returns what was chosen by each control of a task, under the control's name. The choices of all
+    annotators are in one list.
+    """
     by_control: dict[str, list[Any]] = {}
     for annotation in _annotations(fields) or []:
         if annotation.get("was_cancelled"):
@@ -60,4 +64,4 @@ def _choices_by_control(fields: Mapping[str, Any]) -> Iterator[tuple[str, list[A
             if isinstance(value, dict) and isinstance(value.get("choices"), list):
                 control = str(result.get("from_name", _UNNAMED))
                 by_control.setdefault(control, []).extend(value["choices"])
-    yield from by_control.items()
+    return by_control

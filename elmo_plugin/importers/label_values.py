@@ -8,23 +8,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.cells import value_in_cell
 from elmo_plugin.importers.report import Unusable
 
-_WHOLE_NUMBER = re.compile(r"(-?\d+)(?:\.0+)?")
+_WHOLE_NUMBER = re.compile(r"(?P<number>-?\d+)(?:\.0+)?")
 _FRACTION = re.compile(r"-?\d*[.,]\d*[1-9]\d*")
-_LIKELY = 0.5  # a category of spaCy's `cats` is true above this
+_THRESHOLD = 0.5  # a category is true if its probability is above this
 _LINE_END = re.compile(r"(?:\\n){2,}|(?<=[.!?)\s])\\n|\\n(?=\s)")
 """A line end that was written as a backslash and an n, as in Yelp's and Amazon's CSV."""
-_NO_LABEL = "-1"  # Hugging Face's data sets have it for a missing label
+_MISSING_LABEL = "-1"  # Hugging Face's data sets write it where annotators did not agree
 
 
 def label_of(value: Any, names: Sequence[str]) -> str:
     """
-    Returns the label that a field has: a word, a number, one of a list, or the true one of
-    categories. `names` are the names of labels that are numbers, from 0.
+    Returns the label in a field. The field may be a word or a number, a list in which all items are
+    the same label, or an object of categories with a single one that is true. If labels are
+    numbers, `names` has their names: the name of 0 is the first.
 
-    Raises `Unusable` if there is none, or several, or it is a score.
+    Raises `Unusable` if the field has no label, several labels, or a score such as 0.7.
     """
     if isinstance(value, str):
         value = value_in_cell(value.strip())
@@ -64,14 +66,17 @@ def is_blank(value: Any) -> bool:
 
 
 def _chosen_categories(categories: Mapping[str, Any]) -> list[Any]:
-    """Returns the names of the true categories, or the list of Label Studio's choices."""
+    """
+    Returns the choices in an object of Label Studio, or the names of the categories that are true.
+    Categories such as spaCy's `cats` have truth values or probabilities.
+    """
     if isinstance(categories.get("choices"), list):
         return list(categories["choices"])
-    true = []
-    for name, part in categories.items():
-        if isinstance(part, int | float) and part > _LIKELY:
-            true.append(name)
-    return true
+    chosen = []
+    for name, value in categories.items():
+        if isinstance(value, int | float) and value > _THRESHOLD:
+            chosen.append(name)
+    return chosen
 
 
 def _label_as_text(value: Any) -> str:
@@ -87,22 +92,27 @@ def _label_as_text(value: Any) -> str:
     if not text:
         raise Unusable("without a label")
     if is_score(text):
+        # Such as "0,1": the score 0.1 with a decimal comma, or the labels 0 and 1.
         raise Unusable(
             "with a score, or with several labels", f"{text!r} is a score or several labels"
         )
-    whole = _WHOLE_NUMBER.fullmatch(text)
-    return whole[1] if whole else text
+    whole_number = _WHOLE_NUMBER.fullmatch(text)
+    if whole_number is not None:
+        return whole_number["number"]
+    return text
 
 
 def _with_name(label: str, names: Sequence[str]) -> str:
     """
-    Returns the name of a label that is a number, if `names` are given. Raises `Unusable` for a
-    number beyond them.
+    Returns the name of a label that is a number, from 0. Returns the label itself if `names` is
+    empty, or if it is a name already. Raises `Unusable` if no name belongs to it.
     """
-    if not names or label in names or label == _NO_LABEL:
+    if not names or label in names:
         return label
-    if not label.isdecimal() or int(label) >= len(names):
-        raise Unusable("with a label that --label-names lacks", f"{label!r}")
+    if label == _MISSING_LABEL:
+        raise Unusable("without a gold label")
+    if not is_whole_number(label) or int(label) >= len(names):
+        raise Unusable("with a label that --label-names lacks", f"{label!r:.60}")
     return names[int(label)]
 
 

@@ -44,17 +44,19 @@ _FIRST_LINES = 20
 
 
 def read_records(
-    file: str, options: ImportOptions, report: Report, usual: Mapping[str, Sequence[str]]
+    file: str, options: ImportOptions, report: Report, usual_names: Mapping[str, Sequence[str]]
 ) -> list[Record]:
     """
-    Returns the records of a file or folder, without those that an annotator rejected. `usual` has
-    the usual names of each role's field; a first row with such names is a header.
+    Returns the records of a file or folder, without records that an annotator rejected. Each role,
+    such as `label`, has `usual_names` of its column: a first row with one of them is a header.
     """
     if os.path.isdir(file):
         return list(records_of_folder(file, options, report))
     if is_binary_table(file):
-        return _records_of_table(read_table(file, options, report), options, report, usual)
-    return records_in_text(file, read_text(file, options, report), options, report, usual)
+        table = read_table(file, options, report)
+        return _records_of_table(table, options, report, usual_names)
+    text = read_text(file, options, report)
+    return records_in_text(file, text, options, report, usual_names)
 
 
 def records_in_text(
@@ -62,9 +64,12 @@ def records_in_text(
     text: str,
     options: ImportOptions,
     report: Report,
-    usual: Mapping[str, Sequence[str]],
+    usual_names: Mapping[str, Sequence[str]],
 ) -> list[Record]:
-    """Returns the records of the text of a file, and of the file of its labels if there is one."""
+    """
+    Returns the records in the `text` of a file, whatever form it has. If another file beside this
+    one has the labels, the records come from both.
+    """
     labels_file = labels_beside(file)
     if labels_file is not None:
         return list(records_of_two_files(file, labels_file, options, report))
@@ -83,13 +88,13 @@ def records_in_text(
         return list(records_of_leading_labels(file, text))
     _refuse_other_data(file, text)
     table = read_text_table(file, text, options, report)
-    if table.width < 2:
+    if table.width < 2:  # a text needs a label beside it
         first = next(row for row in table.rows if not row.is_blank)
         raise ConfigurationError(
             f"{file}, {first.place}: {_EXPECTED}, got {first.fields[0]!r:.60}; --separator names "
             "what separates columns"
         )
-    return _records_of_table(table, options, report, usual)
+    return _records_of_table(table, options, report, usual_names)
 
 
 def _refuse_other_data(file: str, text: str) -> None:
@@ -101,17 +106,12 @@ def _refuse_other_data(file: str, text: str) -> None:
 
 def _records_of_objects(records: Sequence[Record], report: Report) -> list[Record]:
     """
-    Returns the records of JSON, without rejected ones. The fields of an object within a record
-    become fields of the record, such as `example.text`.
+    Returns the records of JSON, without records that an annotator rejected. An object within a
+    record becomes fields of the record: the `text` of its `example` is called `example.text`.
     """
-    if len(records) == 1:  # it may hold all the others
+    if len(records) == 1:  # the file may be one object that has the rows of a table
         records = rows_in_object(records[0], report)
-    accepted = []
-    for record in records:
-        if is_rejected(record.fields):
-            report.leave_out("that an annotator rejected", record.place)
-        else:
-            accepted.append(record)
+    accepted = _without_rejected(records, report)
     if accepted and all(is_label_studio(record.fields) for record in accepted):
         report.took("tasks of Label Studio")
         accepted = records_of_choices(accepted, LABEL)
@@ -119,6 +119,17 @@ def _records_of_objects(records: Sequence[Record], report: Report) -> list[Recor
         record._replace(fields=_without_byte_order_marks(flat_fields(record.fields)))
         for record in accepted
     ]
+
+
+def _without_rejected(records: Sequence[Record], report: Report) -> list[Record]:
+    """Returns the records that no annotator rejected. The report lists the others."""
+    accepted = []
+    for record in records:
+        if is_rejected(record.fields):
+            report.leave_out("that an annotator rejected", record.place)
+        else:
+            accepted.append(record)
+    return accepted
 
 
 def _without_byte_order_marks(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,25 +143,26 @@ def _without_byte_order_marks(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _records_of_table(
-    table: Table, options: ImportOptions, report: Report, usual: Mapping[str, Sequence[str]]
+    table: Table, options: ImportOptions, report: Report, usual_names: Mapping[str, Sequence[str]]
 ) -> list[Record]:
-    """Returns a record for each row, with the names of a header, or with numbers, as its keys."""
+    """
+    Returns a record for each row of a table. Its fields are called as the header says, or by the
+    numbers of the columns if the table begins with a row of data.
+    """
     rows = _without_title([row for row in table.rows if not row.is_blank], report)
     names = [str(number) for number in range(table.width)]
-    if is_header(rows[0].fields, [row.fields for row in rows[1:]], options, usual):
+    if is_header(rows[0].fields, [row.fields for row in rows[1:]], options, usual_names):
         names = _names_in_header(table.file, rows[0])
         rows = rows[1:]
     else:
         report.took("no header: columns are numbered from 0")
-    columns = []
-    for number in range(table.width):
-        cells = [row.fields[number] for row in rows]
-        columns.append(_values_of_column(cells))
+    columns: dict[str, Sequence[Any]] = {}
+    for column_number, name in enumerate(names):
+        cells = [row.fields[column_number] for row in rows]
+        columns[name] = _values_of_column(cells)
     records = []
     for row_number, row in enumerate(rows):
-        fields = {}
-        for name, column in zip(names, columns, strict=True):
-            fields[name] = column[row_number]
+        fields = {name: values[row_number] for name, values in columns.items()}
         records.append(Record(table.file, row.place, flat_fields(fields)))
     return records
 
@@ -179,8 +191,8 @@ def _names_in_header(file: str, header: Row) -> list[str]:
 
 def _values_of_column(cells: Sequence[str]) -> Sequence[Any]:
     """
-    Returns the lists or objects that the cells of a column contain, or the unchanged cells if some
-    contain other text.
+    Returns the list or the object that each cell of a column contains. If a cell is another text,
+    all are returned as they are: brackets at the beginning of a text are then part of it.
     """
     values = [value_in_cell(cell) for cell in cells]
     filled = [value for value in values if value != ""]

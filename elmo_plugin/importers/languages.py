@@ -19,58 +19,61 @@ _COMMON = frozenset(_ENGLISH_WORDS.split())
 _FOREIGN = frozenset(_OTHER_WORDS.split())
 """Frequent words of other languages in the Latin alphabet that are hardly words of English."""
 _WORD = re.compile(r"[^\W\d_]+")
-_LAST_LATIN = "\u024f"
-_FEWEST_WORDS = 30  # different ones, to tell languages by the words that are missing
-_FEWEST_FOREIGN = 3
-_FEWEST_LETTERS = 10  # to tell alphabets
-_MOST_WORDS = 100_000  # that are looked at
-_LEAST_SHARE = 0.04  # of the common words; English texts have about 0.2
+_LAST_LATIN_LETTER = "\u024f"  # in the order of Unicode
+_MIN_LETTERS = 10  # that tell an alphabet
+_MIN_FOREIGN_WORDS = 3  # that tell another language
+_MIN_DIFFERENT_WORDS = 30  # some of them would be common ones if the texts were English
+_MIN_SHARE_OF_COMMON_WORDS = 0.04  # English texts have about 0.2
+_MAX_WORDS = 100_000  # that are looked at
 
 
 @dataclass
 class _Counts:
     """The words and letters of texts, as far as they tell the language."""
 
-    different: set[str] = field(default_factory=set)
+    different_words: set[str] = field(default_factory=set)
     words: int = 0
-    common: int = 0
-    foreign: int = 0
+    common_words: int = 0
+    foreign_words: int = 0
     letters: int = 0
-    other_letters: int = 0
+    non_latin_letters: int = 0
 
     def add(self, word: str) -> None:
         """Counts a word and its letters."""
         lower = word.lower()
-        self.different.add(lower)
+        self.different_words.add(lower)
         self.words += 1
         if lower in _COMMON:
-            self.common += 1
+            self.common_words += 1
         if lower in _FOREIGN:
-            self.foreign += 1
+            self.foreign_words += 1
         for letter in word:
             self.letters += 1
-            if letter > _LAST_LATIN:
-                self.other_letters += 1
+            if letter > _LAST_LATIN_LETTER:
+                self.non_latin_letters += 1
 
 
 def looks_english(texts: Iterable[str]) -> bool:
     """Returns whether texts may be English; `True` if they are too short to say."""
     counts = _count(texts)
-    if counts.letters >= _FEWEST_LETTERS and counts.other_letters > counts.letters / 2:
+    most_are_non_latin = counts.non_latin_letters > counts.letters / 2
+    if most_are_non_latin and counts.letters >= _MIN_LETTERS:
         return False
-    if counts.foreign >= _FEWEST_FOREIGN and counts.foreign > 2 * counts.common:
+    # English texts may quote a few words of other languages.
+    most_are_foreign = counts.foreign_words > 2 * counts.common_words
+    if most_are_foreign and counts.foreign_words >= _MIN_FOREIGN_WORDS:
         return False
-    if len(counts.different) < _FEWEST_WORDS:
+    if len(counts.different_words) < _MIN_DIFFERENT_WORDS:
         return True
-    return counts.common >= _LEAST_SHARE * counts.words
+    return counts.common_words >= _MIN_SHARE_OF_COMMON_WORDS * counts.words
 
 
 def _count(texts: Iterable[str]) -> _Counts:
-    """Counts the words of the first texts."""
+    """Counts the words and the letters of the first texts, which say enough of the others."""
     counts = _Counts()
     for text in texts:
         for word in _WORD.findall(text):
             counts.add(word)
-        if counts.words > _MOST_WORDS:
+        if counts.words > _MAX_WORDS:
             break
     return counts

@@ -59,32 +59,24 @@ _LANGUAGES = (
 
 def latin_encodings(content: bytes) -> list[str]:
     """
-    Returns the encoding that fits a text best, or several if they fit equally well and decode it
-    to different letters; none if the text fits no language.
-
-    A language fits a text well if many of its frequent words are there, and few words with letters
-    that it does not have: the difference of their numbers is its score. Each word counts once.
+    Returns the encoding that fits a text best, or several encodings if they fit equally well. Of
+    encodings that decode the text to the same letters, only the first is returned. The list is
+    empty if the text fits no language.
     """
-    texts = dict(_decoded(content))  # by encoding
-    words = {encoding: set(_WORD.findall(text)) for encoding, text in texts.items()}
-    scores: dict[str, int] = {}
-    for language in _LANGUAGES:
-        if language.encoding in texts:
-            score = _score(words[language.encoding], language)
-            scores[language.encoding] = max(score, scores.get(language.encoding, score))
+    texts = dict(_decoded(content))
+    scores = {encoding: _best_score(text, encoding) for encoding, text in texts.items()}
     best = max(scores.values(), default=-1)
-    if best < 0:
+    if best < 0:  # more words contradict each language than speak for it
         return []
-    likely: list[str] = []
-    for encoding, score in scores.items():
-        is_new = all(texts[encoding] != texts[other] for other in likely)
-        if score == best and is_new:
-            likely.append(encoding)
-    return likely
+    encodings_by_text: dict[str, str] = {}
+    for encoding, text in texts.items():
+        if scores[encoding] == best:
+            encodings_by_text.setdefault(text, encoding)
+    return list(encodings_by_text.values())
 
 
 def _decoded(content: bytes) -> Iterator[tuple[str, str]]:
-    """Yields each encoding in which the content is legal, and the text that it then is."""
+    """Yields each encoding in which the content is legal, and the text as which it decodes it."""
     for encoding in (_WESTERN, _CENTRAL, _TURKISH, _BALTIC):
         try:
             yield encoding, content.decode(encoding)
@@ -92,8 +84,17 @@ def _decoded(content: bytes) -> Iterator[tuple[str, str]]:
             continue
 
 
+def _best_score(text: str, encoding: str) -> int:
+    """Returns how well a text fits the language of an encoding that it fits best."""
+    words = set(_WORD.findall(text))
+    return max(_score(words, language) for language in _LANGUAGES if language.encoding == encoding)
+
+
 def _score(words: Set[str], language: _Language) -> int:
-    """Returns how well the different words of a text fit a language."""
+    """
+    Returns how well the different words of a text fit a language: how many are frequent words of
+    the language, less how many have letters that it does not use.
+    """
     # spaCy's frequent words are in small letters. The text's words are compared as written, because
     # the tag O of many files would otherwise count as "o", a frequent word of some languages.
     known = len(words & _frequent_words(language.code))
@@ -114,8 +115,8 @@ def _frequent_words(language_code: str) -> Set[str]:
 
 def _has_other_letters(word: str, letters: str) -> bool:
     """
-    Returns whether a word has a letter that is neither of ASCII nor one of the `letters`, or more
-    of these in succession than words of the Latin alphabet have.
+    Returns whether a word has a letter that is neither in ASCII nor one of the `letters`. A word
+    with many letters outside of ASCII in succession also counts: it is of another alphabet.
     """
     in_succession = 0
     for letter in word:

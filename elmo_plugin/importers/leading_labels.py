@@ -14,9 +14,9 @@ _SEPARATORS = (",", ";", "|")
 
 def has_leading_labels(text: str) -> bool:
     """
-    Returns whether each of the first lines begins with a digit, or with a kind such as `LOC:city`,
-    and some begin alike, as the lines of a numbered list do not. The rows of a table, such as
-    `5 stars;good`, are none of these.
+    Returns whether each of the first lines begins with a label: a digit, or a kind such as
+    `LOC:city`. At least two labels must be equal, because the lines of a numbered list begin with
+    digits too. Returns `False` for the rows of a table, such as `5 stars;good`.
     """
     lines = _filled(text.split("\n", _FIRST_LINES)[:_FIRST_LINES])
     if _have_columns(lines):
@@ -27,7 +27,8 @@ def has_leading_labels(text: str) -> bool:
         if match is None:
             return False
         labels.append(match["label"])
-    return len(set(labels)) < len(labels)
+    are_repeated = len(set(labels)) < len(labels)
+    return are_repeated
 
 
 def records_of_leading_labels(file: str, text: str) -> Iterator[Record]:
@@ -36,10 +37,10 @@ def records_of_leading_labels(file: str, text: str) -> Iterator[Record]:
 
 
 def _have_columns(lines: Sequence[str]) -> bool:
-    """Returns whether all lines have a separator, and equally often, as the rows of a table."""
+    """Returns whether all lines have the same number of a separator, as the rows of a table do."""
     for separator in _SEPARATORS:
-        numbers = {line.count(separator) for line in lines}
-        if len(numbers) == 1 and 0 not in numbers:
+        counts = {line.count(separator) for line in lines}
+        if len(counts) == 1 and 0 not in counts:
             return True
     return False
 

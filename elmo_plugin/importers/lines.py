@@ -13,7 +13,10 @@ from elmo_plugin.tasks.dataset_reader import Line
 
 
 def numbered_lines(file: str, options: ImportOptions, report: Report) -> list[Line]:
-    """Returns the lines of a file with their numbers, without the byte order marks of any part."""
+    """
+    Returns the lines of a file with their numbers. Byte order marks are removed everywhere: if
+    files were joined, they also stand within the text.
+    """
     texts = read_lines(file, options, report)
     return [
         Line(text.replace(BYTE_ORDER_MARK, ""), file, number)
@@ -31,8 +34,9 @@ def first_text(lines: Sequence[Line]) -> str:
 
 def files_in(path: str, patterns: Sequence[str]) -> list[str]:
     """
-    Returns the file, or the files below a folder whose names match the first pattern that any
-    matches, in order of their paths. Raises `ConfigurationError` if there is none.
+    Returns the files below a folder, or only `path` if it is a file itself. All of them, compressed
+    or not, have names of one pattern: the first of `patterns` that any name matches. Raises
+    `ConfigurationError` if no name matches.
     """
     folder = Path(path)
     if not folder.is_dir():

@@ -46,7 +46,7 @@ class TagImporter(TaskImporter[TaggedSentence]):
             check_choice("--tags", options.tag_encoding, CHOICES, ConfigurationError)
         found = list(self._sentences(file, options, report))
         if len({sentence.document for sentence in found}) == 1:
-            # A single document is no reason to keep its sentences together in a split.
+            # When data are split, documents are kept whole. That cannot be done with only one.
             found = [sentence._replace(document=None) for sentence in found]
         usable = list(usable_sentences(file, found, report))
         if usable:
@@ -59,17 +59,18 @@ class TagImporter(TaskImporter[TaggedSentence]):
         options: ImportOptions,
         report: Report,
     ) -> Iterable[TaggedSentence]:
-        """Returns the sentences with the tags that are to be written. By default, none changes."""
+        """Returns the sentences with the tags that are to be written: unchanged in this class."""
         return sentences
 
     def _sentences(
         self, file: str, options: ImportOptions, report: Report
     ) -> Iterator[TaggedSentence]:
         """Yields the sentences of a file, with the tags that stand there."""
-        texts_beside_entities = texts_of_brat(file)
-        if texts_beside_entities:
-            for text in texts_beside_entities:
-                yield from sentences_of_brat(text, options, report)
+        # brat writes a text and its entities into two files, and `file` may be a folder of them.
+        text_files_of_brat = texts_of_brat(file)
+        if text_files_of_brat:
+            for text_file in text_files_of_brat:
+                yield from sentences_of_brat(text_file, options, report)
         elif is_doc_bin(file):
             yield from sentences_of_doc_bin(file, self.prefers_entities)
         elif is_binary_table(file):
@@ -117,14 +118,14 @@ class NerImporter(TagImporter):
         options: ImportOptions,
         report: Report,
     ) -> Iterable[TaggedSentence]:
-        encoding = options.tag_encoding
         sentences = with_usual_outside(sentences)
         tags = [tag for sentence in sentences for tag in sentence.tags]
-        # If all entities were in sentences that are left out, this is no data set without any.
+        # The sentences that are left out may be the only ones with entities.
         if set(tags) == {"O"} and report.left_out:
             raise ConfigurationError(
                 f"{file}: no sentence with entities can be used: {report.reasons()}"
             )
+        encoding = options.tag_encoding
         if encoding is None:
             encoding = kind_without_letters(tags)
         if encoding == PLAIN:
@@ -141,10 +142,10 @@ class NerImporter(TagImporter):
 def _no_entities_error(file: str, tags: Sequence[str]) -> ConfigurationError:
     """Returns the error that tags mark no entities, with the options that may help."""
     shown = ", ".join(sorted(set(tags))[:_MOST_TAGS])
-    outside = outside_tag(tags)
     hint = ""
-    # O needs no hint. A frequent tag in capitals, such as NOUN, is a part of speech, and would be
-    # a wrong one.
+    # With `--tags IO`, words with the tag `outside` are in no entity. This surprises nobody if the
+    # tag is O, and a tag in capitals, such as NOUN, is a part of speech that the option is not for.
+    outside = outside_tag(tags)
     if not outside.isupper():
         hint = f", and {outside!r} as no entity"
     return ConfigurationError(

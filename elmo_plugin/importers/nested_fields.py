@@ -7,17 +7,17 @@ from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.report import Report
 
-_PLACES = {"start", "end", "start_offset", "end_offset", "begin", "offset"}
+_KEYS_OF_PLACES = {"start", "end", "start_offset", "end_offset", "begin", "offset"}
 """Keys of objects that mark a part of a text: their labels are not the text's."""
-_CHOICES = {"choices"}
-"""The only key of an object that Label Studio writes for several choices."""
+_ONLY_CHOICES = {"choices"}
+"""The keys of an object that Label Studio writes for several choices."""
 
 
 def flat_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Returns fields in which no value is an object. The field `label` in `annotation` becomes
-    `annotation.label`; of a list of objects, each field becomes a list. Categories with numbers or
-    truth values, such as spaCy's `cats`, stay an object.
+    Returns fields without objects in them. The field `label` of the object `annotation` becomes
+    `annotation.label`. If there is a list of such objects, this becomes the list of their labels.
+    Categories with numbers or truth values, such as spaCy's `cats`, stay an object.
     """
     flat: dict[str, Any] = {}
     for name, value in fields.items():
@@ -26,13 +26,14 @@ def flat_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat_values(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yields the full name and the value of each field within the field `name`, or of itself."""
-    if isinstance(value, Mapping) and value.keys() == _CHOICES:
+    """Yields the fields that the field `name` becomes: the full name and the value of each."""
+    is_object = isinstance(value, Mapping)
+    if is_object and value.keys() == _ONLY_CHOICES:
         yield name, value["choices"]
-    elif isinstance(value, Mapping) and not _are_categories(value):
-        for key, part in value.items():
-            yield from _flat_values(f"{name}.{key}", part)
-    elif value and is_list_of(value, dict) and not _mark_parts(value):
+    elif is_object and not _are_categories(value):
+        for key, inner_value in value.items():
+            yield from _flat_values(f"{name}.{key}", inner_value)
+    elif value and is_list_of(value, dict) and not _mark_parts_of_text(value):
         for key in _keys(value):
             yield f"{name}.{key}", [item[key] for item in value if key in item]
     else:
@@ -44,9 +45,9 @@ def _are_categories(value: Mapping[str, Any]) -> bool:
     return bool(value) and all(isinstance(part, int | float) for part in value.values())
 
 
-def _mark_parts(items: Sequence[Mapping[str, Any]]) -> bool:
-    """Returns whether objects mark parts of a text, such as entities."""
-    return any(not _PLACES.isdisjoint(item) for item in items)
+def _mark_parts_of_text(items: Sequence[Mapping[str, Any]]) -> bool:
+    """Returns whether one of several objects marks a part of a text, such as an entity."""
+    return any(not _KEYS_OF_PLACES.isdisjoint(item) for item in items)
 
 
 def _keys(items: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -58,7 +59,10 @@ def _keys(items: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def rows_in_object(record: Record, report: Report) -> list[Record]:
-    """Returns the records that the only object of a file holds, or else the object itself."""
+    """
+    Returns the rows of a table that the only object of a file holds: a list for each column, or an
+    object for each row. If it is no table, the object itself is the only record.
+    """
     if _has_columns(record.fields):
         report.took("a list for each column")
         rows = list(_rows_of_columns(record.fields))
@@ -75,7 +79,8 @@ def _has_columns(fields: Mapping[str, Any]) -> bool:
     columns = list(fields.values())
     if len(columns) < 2 or not all(isinstance(column, list) for column in columns):
         return False
-    return len({len(column) for column in columns}) == 1 and bool(columns[0])
+    lengths = {len(column) for column in columns}
+    return len(lengths) == 1 and 0 not in lengths
 
 
 def _has_rows(fields: Mapping[str, Any]) -> bool:

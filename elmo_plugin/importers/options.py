@@ -42,11 +42,11 @@ def parse_columns(arguments: Sequence[str], roles: Sequence[str]) -> dict[str, s
 
 def options_of(args: argparse.Namespace, roles: Sequence[str]) -> ImportOptions:
     """
-    Returns the options that a command line of `elmo import` has. Raises `ConfigurationError` if one
-    of them is malformed.
+    Returns the options of a command line of `elmo import`, for a task with these roles of columns.
+    Raises `ConfigurationError` if one of them is malformed.
     """
     separator = args.separator
-    if separator in ("tab", "\\t"):
+    if separator in ("tab", "\\t"):  # a shell does not make a tab of the backslash and the t
         separator = "\t"
     if separator is not None and len(separator) != 1:
         raise ConfigurationError(f"--separator: expected one character, got {separator!r}")
@@ -55,6 +55,6 @@ def options_of(args: argparse.Namespace, roles: Sequence[str]) -> ImportOptions:
         encoding=args.encoding,
         separator=separator,
         labels=args.label_names or (),
-        language=args.language or "en",
+        language=args.language or ImportOptions.language,
         tag_encoding=args.tags,
     )

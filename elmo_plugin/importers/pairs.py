@@ -44,8 +44,8 @@ _USUAL = {
     ),
     LABEL: LABEL_NAMES,
 }
-_NUMBERED = {"0", "1", "2"}  # three relations, in another order in each data set
-_LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}  # of ANLI
+_THREE_NUMBERS = {"0", "1", "2"}  # of three relations, in another order in each data set
+_LABELS_OF_ANLI = {"e": "entailment", "n": "neutral", "c": "contradiction"}
 
 
 class Pair(NamedTuple):
@@ -57,7 +57,10 @@ class Pair(NamedTuple):
 
 
 class PairImporter(TaskImporter[Pair]):
-    """Imports pairs of texts with any label. Pairs without a majority for one are left out."""
+    """
+    Imports pairs of texts with labels of any kind. A pair is left out if no majority of its
+    annotators chose the same label.
+    """
 
     examples = "pairs"
     suffix = ".jsonl"
@@ -77,21 +80,22 @@ class PairImporter(TaskImporter[Pair]):
                 pairs.append(_pair_of(record, fields, options))
             except Unusable as error:
                 report.leave_out(error.reason, record.place)
-        # Only if all labels are such letters, for "n" and "c" may be other labels elsewhere.
-        if {pair.label for pair in pairs} <= _LETTERS.keys():
-            pairs = [pair._replace(label=_LETTERS[pair.label]) for pair in pairs]
+        # If other labels occur too, "n" may mean "no".
+        if {pair.label for pair in pairs} <= _LABELS_OF_ANLI.keys():
+            pairs = [pair._replace(label=_LABELS_OF_ANLI[pair.label]) for pair in pairs]
         yield from pairs
 
     @overrides
     def check(self, file: str, examples: Sequence[Pair]) -> Iterator[str]:
+        yield from ()  # makes this a generator, as in the base, though it says nothing
         labels = {pair.label for pair in examples}
-        if "2" in labels and labels <= _NUMBERED:
+        # Without a 2, the labels answer a question by yes or no, and keep their numbers.
+        if "2" in labels and labels <= _THREE_NUMBERS:
             listed = " and ".join(sorted(labels))
             raise ConfigurationError(
                 f"{file}: the labels are {listed}, and data sets number relations differently; "
                 "--label-names entailment neutral contradiction names them in this order"
             )
-        yield from ()  # nothing to say
 
     @overrides
     def write(self, examples: Sequence[Pair]) -> Iterator[str]:
@@ -114,10 +118,11 @@ class PairImporter(TaskImporter[Pair]):
 
 
 def _pair_of(record: Record, fields: Mapping[str, str], options: ImportOptions) -> Pair:
-    """Returns the pair of a record. Raises `Unusable`, with the reason, if it is not whole."""
+    """Returns the pair of a record. Raises `Unusable` if it lacks a text or the label."""
     premise = text_of(record.fields.get(fields[PREMISE]), "without one of the texts")
     hypothesis = text_of(record.fields.get(fields[HYPOTHESIS]), "without one of the texts")
     label = label_of(record.fields.get(fields[LABEL]), options.labels)
     if label in NO_MAJORITY:
         raise Unusable("without a gold label")
-    return Pair(premise, hypothesis, STANDARD_LABELS.get(label.lower(), label))
+    standard_label = STANDARD_LABELS.get(label.lower(), label)
+    return Pair(premise, hypothesis, standard_label)

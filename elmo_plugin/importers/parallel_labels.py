@@ -11,23 +11,27 @@ from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.text import read_lines
 
-_LABELS_OF_SEQUENCES = {"seq.in": "label"}
-_TEXT = re.compile(r"text(s?)(?=\.|$)")
+_TEXTS_OF_INTENTS = "seq.in"  # of ATIS and SNIPS; the file `label` has their intents
+_TEXT_IN_NAME = re.compile(r"texts?(?=\.|$)")
 
 
 def labels_beside(file: str) -> str | None:
     """
-    Returns the file with the labels of a file of texts, such as `train_labels.txt` beside
-    `train_text.txt`, or `None`.
+    Returns the file with the labels of a file of texts, or `None` if it does not exist. It is
+    called `train_labels.txt` or `train_label.txt` beside `train_text.txt`, and `label` beside
+    `seq.in`.
     """
     path = Path(file)
-    names = [_TEXT.sub("labels", path.name), _TEXT.sub("label", path.name)]
-    if path.name in _LABELS_OF_SEQUENCES:
-        names = [_LABELS_OF_SEQUENCES[path.name]]
+    if path.name == _TEXTS_OF_INTENTS:
+        names = ["label"]
+    elif _TEXT_IN_NAME.search(path.name):
+        names = [_TEXT_IN_NAME.sub("labels", path.name), _TEXT_IN_NAME.sub("label", path.name)]
+    else:
+        return None
     for name in names:
-        other = path.with_name(name)
-        if name != path.name and other.exists():
-            return str(other)
+        labels_file = path.with_name(name)
+        if labels_file.exists():
+            return str(labels_file)
     return None
 
 

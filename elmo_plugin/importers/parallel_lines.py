@@ -8,14 +8,18 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 
 
-def other_file(file: str) -> str | None:
-    """Returns the file of tags beside a file of words, such as seq.out beside seq.in, or `None`."""
-    if not file.endswith(".in"):
+def tags_beside(file: str) -> str | None:
+    """
+    Returns the file of tags beside a file of words, such as `seq.out` beside `seq.in`, or `None` if
+    it does not exist.
+    """
+    path = Path(file)
+    if path.suffix != ".in":
         return None
-    other = file.removesuffix("in") + "out"
-    if Path(other).exists():
-        return other
-    return None
+    tag_file = path.with_suffix(".out")
+    if not tag_file.exists():
+        return None
+    return str(tag_file)
 
 
 def parallel_sentences(

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.document_lines import sentences_of_document
 from elmo_plugin.importers.entity_places import Entity, type_without_spaces
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 
-_MAX_DIGITS = 18
 _TITLE = re.compile(r"\w+\|t\|")
 _TEXT = re.compile(r"(?P<document>\w+)\|[ta]\|(?P<text>.*)")
 _ENTITY = re.compile(
@@ -30,7 +30,7 @@ def pubtator_sentences(
 ) -> Iterator[TaggedSentence]:
     """
     Yields the title and the abstract of each document, each as a sentence, with entities in BIO.
-    Raises `ConfigurationError`, naming the file, for a place of too many digits.
+    Raises `ConfigurationError`, naming the file, if an entity's place is too large a number.
     """
     for document in _documents(lines):
         name = ""
@@ -43,15 +43,23 @@ def pubtator_sentences(
                 name = text["document"]
                 texts.append(text["text"])
             elif entity is not None:
-                if max(len(entity["start"]), len(entity["end"])) > _MAX_DIGITS:
-                    raise ConfigurationError(
-                        f"{report.file}: expected the characters of an entity, got {line:.60}"
-                    )
-                kind = type_without_spaces(entity["kind"])
-                start = int(entity["start"])
-                entities.append(Entity(start, int(entity["end"]), kind, entity["text"]))
+                entities.append(_entity_of(entity, report.file))
         joined = "\n".join(texts)  # places count one character between title and abstract
         yield from sentences_of_document(name, joined, entities, tokenizer, report)
+
+
+def _entity_of(match: re.Match[str], file: str) -> Entity:
+    """Returns the entity that a line describes. Raises errors as `pubtator_sentences` does."""
+    if not is_whole_number(match["start"]) or not is_whole_number(match["end"]):
+        raise ConfigurationError(
+            f"{file}: expected the characters of an entity, got {match[0]:.60}"
+        )
+    return Entity(
+        start=int(match["start"]),
+        end=int(match["end"]),
+        kind=type_without_spaces(match["kind"]),
+        covered=match["text"],
+    )
 
 
 def _documents(lines: Sequence[str]) -> Iterator[list[str]]:

@@ -19,19 +19,19 @@ def is_python(text: str) -> bool:
 
 def read_examples(file: str, text: str) -> Iterator[Record]:
     """
-    Yields the examples of the list with which a program begins. The program is parsed as data and
-    not run. Raises `ConfigurationError`, naming the file, if it is none of this kind, or has a
-    second list.
+    Yields the examples of a program whose first statement lists them. The program is parsed as data
+    and not run. Raises `ConfigurationError`, naming the file, if its first statement is no such
+    list, or if another list follows.
     """
     try:
         statements = ast.parse(text).body
         examples = ast.literal_eval(statements[0].value)  # type: ignore[attr-defined]
-        content = json.dumps(examples)
+        as_json = json.dumps(examples)  # the examples have the form of spaCy's JSON
     except (
         SyntaxError,
         ValueError,
-        AttributeError,  # the first statement is without a value
-        TypeError,  # sets and bytes are not of JSON
+        AttributeError,  # the first statement has no value, as an import
+        TypeError,  # JSON has no sets and no bytes
         RecursionError,
         MemoryError,
     ) as error:
@@ -45,4 +45,4 @@ def read_examples(file: str, text: str) -> Iterator[Record]:
                 f"{file}, line {statement.lineno}: expected one list of examples, got a second "
                 "one; write it to a file of its own"
             )
-    yield from read_objects(file, content)
+    yield from read_objects(file, as_json)

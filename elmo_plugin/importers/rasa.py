@@ -8,6 +8,7 @@ from typing import Any
 import srsly
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.json_records import Record
 
 _HEADING = re.compile(r"## *(?P<kind>\w+):")
@@ -15,7 +16,7 @@ _HAS_HEADING = re.compile(r"^## *intent:", re.MULTILINE)
 _HAS_EXAMPLES = re.compile(r"^nlu: *$", re.MULTILINE)
 _ITEM = re.compile(r"\s*[-*+] (?P<text>.*\S)")
 _ENTITY = re.compile(
-    r"\[(?P<text>[^\[\]]+)\](?:\((?P<kind>[^():]+)(?::[^()]*)?\)|(?P<fields>\{[^{}]*\}))"
+    r"\[(?P<text>[^\[\]]+)\](?:\((?P<kind>[^():]+)(?::[^()]*)?\)|(?P<object>\{[^{}]*\}))"
 )
 
 
@@ -31,17 +32,17 @@ def is_rasa_yaml(text: str) -> bool:
 
 def records_of_markdown(file: str, text: str) -> Iterator[Record]:
     """
-    Yields the text of each example of an intent, and its entities by their characters. Examples of
-    other kinds, such as synonyms, are left out.
+    Yields the text of each example of an intent, and its entities by their characters. Lists below
+    other headings, such as synonyms, are left out.
     """
-    kind = ""  # of the examples below the last heading
+    kind_of_list = ""  # as the last heading says
     for number, line in enumerate(text.split("\n"), start=1):
         heading = _HEADING.match(line)
         if heading is not None:
-            kind = heading["kind"]
+            kind_of_list = heading["kind"]
         item = _ITEM.fullmatch(line)
-        if kind == "intent" and item is not None:
-            yield Record(file, f"line {number}", _fields(item["text"], f"{file}, line {number}"))
+        if kind_of_list == "intent" and item is not None:
+            yield _record_of(item["text"], file, f"line {number}")
 
 
 def records_of_yaml(file: str, text: str) -> Iterator[Record]:
@@ -49,18 +50,7 @@ def records_of_yaml(file: str, text: str) -> Iterator[Record]:
     Yields the text of each example, and its entities by their characters. Raises
     `ConfigurationError`, naming the file, if it is no YAML.
     """
-    try:
-        content: Any = srsly.yaml_loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"{file}: not YAML that can be read ({error})") from None
-    parts = content
-    if isinstance(content, dict):
-        parts = content.get("nlu")
-    if parts is None:
-        return
-    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
-        raise ConfigurationError(f"{file}: expected a list of intents and their examples as 'nlu'")
-    for part in parts:
+    for part in _parts_of_nlu(file, text):
         intent = part.get("intent")
         if intent is None:
             continue  # synonyms, lookup tables and regular expressions
@@ -68,12 +58,31 @@ def records_of_yaml(file: str, text: str) -> Iterator[Record]:
         if isinstance(intent, dict | list):
             raise ConfigurationError(f"{file}: expected the name of an intent, got a collection")
         for number, example in enumerate(_examples(part.get("examples")), start=1):
-            place = f"example {number} of {intent}"
-            yield Record(file, place, _fields(example, f"{file}, {place}"))
+            yield _record_of(example, file, f"example {number} of {intent}")
+
+
+def _parts_of_nlu(file: str, text: str) -> list[dict[str, Any]]:
+    """
+    Returns the objects below the key `nlu`, such as intents. Raises errors as `records_of_yaml`
+    does.
+    """
+    try:
+        content: Any = srsly.yaml_loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(f"{file}: not YAML that can be read ({error})") from None
+    parts = content.get("nlu") if isinstance(content, dict) else content
+    if parts is None:
+        return []
+    if not is_list_of(parts, dict):
+        raise ConfigurationError(f"{file}: expected a list of intents and their examples as 'nlu'")
+    return list(parts)
 
 
 def _examples(examples: Any) -> Iterator[str]:
-    """Yields the examples of an intent: the lines of a text, or a list of objects."""
+    """
+    Yields the examples of an intent: the items of a list in Markdown, or the `text` of each object
+    in a list of YAML.
+    """
     if isinstance(examples, str):
         for line in examples.split("\n"):
             item = _ITEM.fullmatch(line)
@@ -85,13 +94,13 @@ def _examples(examples: Any) -> Iterator[str]:
     for example in examples:
         if isinstance(example, dict) and isinstance(example.get("text"), str):
             item = _ITEM.fullmatch(example["text"].strip("\n"))
-            if item is None:
-                yield example["text"].strip()
-            else:  # a list of one item, as in texts
+            if item is not None:  # the text is a list in Markdown itself, with one item
                 yield item["text"]
+            else:
+                yield example["text"].strip()
 
 
-def _fields(example: str, place: str) -> dict[str, Any]:
+def _record_of(example: str, file: str, place: str) -> Record:
     """
     Returns the text of an example without the marks of its entities, as `text`, and the entities by
     their characters in it, as `spans`.
@@ -104,20 +113,25 @@ def _fields(example: str, place: str) -> dict[str, Any]:
         end_of_last = entity.end()
         start = len(text)
         text += entity["text"]
-        kind = entity["kind"] or _kind_in(entity["fields"], place)
+        kind = entity["kind"]  # as in [London](city)
+        if kind is None:
+            kind = _kind_in_object(entity["object"], f"{file}, {place}")
         entities.append({"start": start, "end": len(text), "label": kind})
     text += example[end_of_last:]
-    return {"text": text, "spans": entities}
+    return Record(file, place, {"text": text, "spans": entities})
 
 
-def _kind_in(fields: str, place: str) -> str:
-    """Returns the type that the object behind an entity names."""
+def _kind_in_object(json_object: str, location: str) -> str:
+    """
+    Returns the type that an object behind an entity names, as in `[London]{"entity": "city"}`.
+    Raises `ConfigurationError`, beginning with the location, if it names none.
+    """
     try:
-        kind = json.loads(fields)["entity"]
+        kind = json.loads(json_object)["entity"]
     except (ValueError, KeyError, RecursionError):
         kind = None
     if not isinstance(kind, str):
         raise ConfigurationError(
-            f'{place}: expected {{"entity": "TYPE"}} behind an entity, got {fields:.60}'
+            f'{location}: expected {{"entity": "TYPE"}} behind an entity, got {json_object:.60}'
         )
     return kind

@@ -43,7 +43,10 @@ class Report:
         return "; ".join(f"{len(places):,} {why}" for why, places in self.left_out.items())
 
     def lines(self, examples: str) -> Iterator[str]:
-        """Yields the findings, and a line for each reason to leave `examples` out."""
+        """
+        Yields the findings, and a line for each reason for which something was left out. The lines
+        call it `examples`, such as "sentences".
+        """
         for finding in self.findings:
             yield f"{self.file}: {finding}"
         for reason, places in self.left_out.items():

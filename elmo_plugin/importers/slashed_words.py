@@ -1,21 +1,22 @@
 """A sentence in each line, each word with its tag behind a slash, as the Brown corpus has them."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 
 _MARKS = ("/", "|", "_")
-_FEWEST_WORDS = 2  # of a line, in the mean
+_MIN_WORDS_PER_LINE = 2  # on average; lines of single words are no sentences
 
 
-def find_mark(lines: Sequence[str]) -> str | None:
+def find_tag_mark(lines: Sequence[str]) -> str | None:
     """
-    Returns the mark that every word of all lines has between itself and its tag, or `None`. Lines
-    of single words are no sentences.
+    Returns the mark, such as a slash, that stands between each word and its tag in all lines.
+    Returns `None` if no mark does, or if the lines are too short to be sentences.
     """
-    filled = [line.split() for line in lines if line.strip()]
-    words = [word for line in filled for word in line]
-    if not filled or len(words) < _FEWEST_WORDS * len(filled):
+    sentences = [line.split() for line in lines if line.strip()]
+    words = list(chain.from_iterable(sentences))
+    if not words or len(words) < _MIN_WORDS_PER_LINE * len(sentences):
         return None
     for mark in _MARKS:
         if all(_has_tag(word, mark) for word in words):
@@ -31,18 +32,18 @@ def _has_tag(item: str, mark: str) -> bool:
 
 def slashed_sentences(lines: Sequence[str], mark: str) -> Iterator[TaggedSentence]:
     """
-    Yields the sentences of lines such as `The/DT dog/NN sleeps/VBZ`. If each word has several tags,
-    as in `Rome|NNP|B-LOC`, the last one counts.
+    Yields the sentences of lines such as `The/DT dog/NN sleeps/VBZ`. If all words have the same
+    number of several tags, as in `Rome|NNP|B-LOC`, the last one counts.
     """
-    numbers_of_marks = {item.count(mark) for line in lines for item in line.split()}
-    most_marks = 1  # a mark further left, as in 1/2/CD, is part of the word
-    if len(numbers_of_marks) == 1:
-        most_marks = numbers_of_marks.pop()
+    tags_per_word = 1  # in 1/2/CD, the first mark is part of the word
+    counts = {item.count(mark) for line in lines for item in line.split()}
+    if len(counts) == 1:
+        tags_per_word = counts.pop()
     for number, line in enumerate(lines, start=1):
         words = []
         tags = []
         for item in line.split():
-            fields = item.rsplit(mark, most_marks)
+            fields = item.rsplit(mark, tags_per_word)
             words.append(fields[0])
             tags.append(fields[-1])
         if words:

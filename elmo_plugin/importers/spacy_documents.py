@@ -25,13 +25,13 @@ def is_training_json(text: str) -> bool:
 
 def sentences_of_doc_bin(file: str, prefer_entities: bool) -> Iterator[TaggedSentence]:
     """
-    Yields the sentences of a `.spacy` file. Raises `ConfigurationError`, naming the file, if it is
-    none.
+    Yields the sentences of a `.spacy` file. Raises `ConfigurationError`, naming the file, if it
+    cannot be read as one.
     """
     content = read_content(file)
     try:
         docs = list(DocBin().from_bytes(content).get_docs(Vocab()))
-    except Exception as error:  # of zlib or of msgpack, of many kinds
+    except Exception as error:  # zlib and msgpack raise errors of many kinds
         raise_if_sigterm_or_out_of_memory(error)
         raise ConfigurationError(f"{file}: not a .spacy file that can be read ({error})") from None
     for number, doc in enumerate(docs, start=1):
@@ -48,7 +48,7 @@ def sentences_of_training_json(
     try:
         json.loads(text)  # spaCy would silently skip a document that is cut off
         docs = list(json_to_docs(text))
-    except Exception as error:  # of many kinds
+    except Exception as error:  # spaCy raises errors of many kinds
         raise_if_sigterm_or_out_of_memory(error)
         raise ConfigurationError(
             f"{file}: not JSON by which spaCy 2 was trained ({error})"
@@ -59,13 +59,14 @@ def sentences_of_training_json(
 
 def _sentences(doc: Doc, place: str, prefer_entities: bool) -> Iterator[TaggedSentence]:
     """
-    Yields the sentences of a document, or all of it if it is not split into sentences. Their tags
-    are entities in BIO, or parts of speech if the document has them and entities are not preferred.
+    Yields the sentences of a document, or the whole document if it is not split into sentences. The
+    tags are entities in BIO. If the document has parts of speech and entities are not preferred,
+    the tags are parts of speech.
     """
     spans = [doc[:]]
     if doc.has_annotation("SENT_START"):
         spans = list(doc.sents)
-    has_classes = doc.has_annotation("TAG") or doc.has_annotation("POS")
+    has_parts_of_speech = doc.has_annotation("TAG") or doc.has_annotation("POS")
     for span in spans:
         words = []
         tags = []
@@ -73,7 +74,7 @@ def _sentences(doc: Doc, place: str, prefer_entities: bool) -> Iterator[TaggedSe
             if token.is_space:
                 continue  # spaCy keeps white space as a token
             words.append(token.text)
-            if has_classes and not prefer_entities:
+            if has_parts_of_speech and not prefer_entities:
                 tags.append(token.tag_ or token.pos_)
             elif token.ent_type_:
                 tags.append(f"{token.ent_iob_}-{token.ent_type_}")

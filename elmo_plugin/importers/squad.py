@@ -44,7 +44,7 @@ class SquadImporter(TaskImporter[SquadExample]):
 
     @overrides
     def write(self, examples: Sequence[SquadExample]) -> Iterator[str]:
-        # One article a line, so that people can look at the file, and programs compare it.
+        # With one article in each line, people can look at the file, and programs compare it.
         yield '{"version": "1.1", "data": [\n'
         separator = ""
         for title, examples_of_article in groupby(examples, key=lambda example: example.title):
@@ -88,21 +88,20 @@ def _article(title: str, examples: Iterator[SquadExample]) -> dict[str, Any]:
 
 def read_questions(file: str, options: ImportOptions, report: Report) -> Iterator[SquadExample]:
     """
-    Yields the questions of a file, those without answers included. The report lists those that
-    cannot be used. Raises `ConfigurationError`, naming the file, if it is none of the known forms.
+    Yields the questions of a file, even if they have no answers. The report lists questions that
+    cannot be used. Raises `ConfigurationError`, naming the file, if its form is not known.
     """
     return _usable_examples(_raw_questions(file, options, report), report)
 
 
 def read_questions_to_answer(file: str, report: Report) -> Iterator[SquadExample]:
     """
-    Yields the questions of a file to predict, as `read_questions` does, but without their answers:
-    no question is left out because of an answer that is malformed or at an uncertain place.
+    Yields the questions of a file whose answers a model will predict. Answers in the file are
+    ignored, so that no question is left out because of a malformed one.
     """
-    questions = (
-        replace(raw, answers=None) for raw in _raw_questions(file, ImportOptions(), report)
-    )
-    return _usable_examples(questions, report)
+    questions = _raw_questions(file, ImportOptions(), report)
+    without_answers = (replace(question, answers=None) for question in questions)
+    return _usable_examples(without_answers, report)
 
 
 def _usable_examples(questions: Iterable[RawQuestion], report: Report) -> Iterator[SquadExample]:
@@ -111,7 +110,7 @@ def _usable_examples(questions: Iterable[RawQuestion], report: Report) -> Iterat
     for raw in questions:
         try:
             example = checked_example(raw, report)
-            identifier = str(example.question.id)  # 7 and "7" are the same in predictions
+            identifier = str(example.question.id)  # in files of predictions, 7 becomes "7"
             if identifier in ids:
                 raise Unusable("with the id of an earlier one")
         except Unusable as error:
@@ -143,7 +142,7 @@ def _raw_questions(file: str, options: ImportOptions, report: Report) -> Iterato
 def _questions_of_record(
     record: Record, options: ImportOptions, report: Report
 ) -> Iterator[RawQuestion]:
-    """Yields the questions of a record of JSON, by the form that its keys show."""
+    """Yields the questions of a record of JSON. Its keys show which form it has."""
     fields = record.fields
     if isinstance(fields.get("paragraphs"), list):
         report.took("articles with paragraphs, as SQuAD has them")
@@ -161,13 +160,13 @@ def _questions_of_record(
 
 def read_scored_squad(path: str) -> Iterator[Paragraph]:
     """
-    Reads the correct answers of a file to score, each question in another paragraph. Raises
-    `ConfigurationError`, naming the file, if a question cannot be used.
+    Reads the correct answers that predictions are scored against. Each question is in a paragraph
+    of its own. Raises `ConfigurationError`, naming the file, if a question cannot be used.
     """
     report = Report(path)
     for raw in _raw_questions(path, ImportOptions(), report):
         try:
-            # Only the texts of answers are scored, so any place of them will do.
+            # Only the texts of answers are scored, and not their places.
             example = checked_example(raw, report, take_first_places=True)
         except Unusable as error:
             raise ConfigurationError(

@@ -9,8 +9,8 @@ from elmo_plugin.importers.squad_question import RawQuestion
 
 def questions_of_article(record: Record, report: Report) -> Iterator[RawQuestion]:
     """
-    Yields the questions of an article, in whose fields "paragraphs" is a list. Paragraphs without
-    a list of questions are left out.
+    Yields the questions of an article, a record with a list of "paragraphs". Paragraphs without a
+    list of questions are left out.
     """
     article_place = record.place
     title = record.fields.get("title")
@@ -29,10 +29,10 @@ def questions_of_article(record: Record, report: Report) -> Iterator[RawQuestion
         for question_number, question in enumerate(questions, start=1):
             # Anything but an object becomes a question without a text, and is left out later.
             fields = question if isinstance(question, dict) else {}
-            # The place of a question becomes its id if it lacks one.
-            shown_id = fields.get("id") or question_number
+            # The number tells questions without ids apart: their places become their ids.
+            id_or_number = fields.get("id") or question_number
             yield RawQuestion(
-                place=f"{place}, question {shown_id}",
+                place=f"{place}, question {id_or_number}",
                 passage=paragraph.get("context"),
                 text=fields.get("question"),
                 answers=fields.get("answers"),

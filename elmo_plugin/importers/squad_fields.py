@@ -6,6 +6,7 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.cells import value_in_cell
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.options import ImportOptions
@@ -53,31 +54,41 @@ def question_of_fields(record: Record, options: ImportOptions) -> RawQuestion:
 
 def _answers_of_fields(values: Mapping[str, Any]) -> Any:
     """
-    Returns the answers among the values of the roles, together with their beginnings if these are
-    in another field, or `None` if no answer is given.
+    Returns the answers in the fields of a question, given the value of each role. If another field
+    has their beginnings, both become one object. Returns `None` if no answer is given.
     """
-    answers = None
-    for role in _ROLES_OF_ANSWERS:
-        value = values.get(role)
-        if value is not None and value != "":  # an empty cell is no answer
-            answers = value
-            break
+    answers = _first_answers(values)
     if isinstance(answers, str):
         answers = _answers_in_text(answers)
     if isinstance(answers, dict) or is_list_of(answers, dict):
         return answers  # objects have the beginnings of their answers
     starts = values.get("answer_start")
-    if starts is None or starts == "":
+    if _is_missing(starts):
         return answers
     if isinstance(starts, str):
         starts = value_in_cell(starts)
     return {"text": _as_list(answers), "answer_start": _as_list(starts)}
 
 
+def _first_answers(values: Mapping[str, Any]) -> Any:
+    """Returns the value of the first role of answers that has one, or `None`."""
+    for role in _ROLES_OF_ANSWERS:
+        value = values.get(role)
+        if not _is_missing(value):
+            return value
+    return None
+
+
+def _is_missing(value: Any) -> bool:
+    """Returns whether a field is missing, or an empty cell of a table."""
+    return value is None or value == ""
+
+
 def _answers_in_text(text: str) -> Any:
     """
-    Returns the object or the list of answers that a cell of a table has as text, such as
-    `['rained']`. Any other text is an answer itself, such as `[1911]`, a list of numbers.
+    Returns the answers in a text, such as a cell of a table: an object, a list of objects, or a
+    list of texts such as `['rained']`. Any other text is the answer itself, even in brackets, such
+    as `[1911]`.
     """
     value = value_in_cell(text)
     if isinstance(value, dict) or is_list_of(value, str) or is_list_of(value, dict):
@@ -94,48 +105,60 @@ def _as_list(value: Any) -> list[Any]:
 
 def questions_of_table(table: Table, options: ImportOptions) -> Iterator[RawQuestion]:
     """
-    Yields the questions of a table whose first row that is not blank names its columns. Raises
-    `ConfigurationError`, naming the file and the option, if it lacks a column of passages or of
-    questions or one that the options choose, or if several columns have the same name and role.
+    Yields the questions of a table. Its first row that is not blank names the columns.
+
+    Raises `ConfigurationError`, naming the file and the option, if a column is missing or occurs
+    several times.
     """
     header, *rows = [row for row in table.rows if not row.is_blank]
     names = [name.strip() for name in header.fields]
-    location = f"{table.file}, {header.place}"
-    roles = find_names(names, options, location)
-    for role in ("context", "question"):
-        if role not in roles:
-            raise ConfigurationError(
-                f"{location}: expected a column {role!r}, got "
-                f"{', '.join(map(repr, names))}; --column {role}=NAME names it"
-            )
-    for role, name in roles.items():
-        if names.count(name) > 1:
-            raise ConfigurationError(
-                f"{location}: expected one column that is called {name!r} ({role}), got "
-                f"{names.count(name)}"
-            )
+    _check_header(names, options, f"{table.file}, {header.place}")
     for row in rows:
         fields = dict(zip(names, row.fields, strict=True))
         yield question_of_fields(Record(table.file, row.place, fields), options)
 
 
+def _check_header(names: list[str], options: ImportOptions, location: str) -> None:
+    """
+    Raises `ConfigurationError`, beginning with the location, if a header lacks a column of passages
+    or of questions, or a column that the options choose, or if a name with a role is repeated.
+    """
+    names_by_role = find_names(names, options, location)
+    for role in ("context", "question"):
+        if role not in names_by_role:
+            raise ConfigurationError(
+                f"{location}: expected a column {role!r}, got "
+                f"{', '.join(map(repr, names))}; --column {role}=NAME names it"
+            )
+    for role, name in names_by_role.items():
+        if names.count(name) > 1:
+            raise ConfigurationError(
+                f"{location}: expected one column that is called {name!r} ({role}), got "
+                f"{names.count(name)}"
+            )
+
+
 def find_names(names: list[str], options: ImportOptions, location: str) -> dict[str, str]:
     """
-    Returns, for each role that a field has, the name of the field: the one that `--column` chooses,
-    or else the first usual one. Raises `ConfigurationError`, beginning with the location, if a
-    chosen field is not among the names.
+    Returns the name of the field for each role: the name that `--column` chooses, or else the first
+    usual name that occurs. Roles without a field are left out. Raises `ConfigurationError`,
+    beginning with the location, if a chosen field is not among the names.
     """
     found = {}
     for role in ROLES:
         chosen = options.columns.get(role)
         if chosen is not None:
             found[role] = _chosen_name(role, chosen, names, location)
-    # A chosen field has one role only. Of names that differ only in their case, the first counts.
-    by_lower_case = {name.lower(): name for name in reversed(names) if name not in found.values()}
-    answers_are_chosen = not found.keys().isdisjoint(_ROLES_OF_ANSWERS)
+    by_lower_case: dict[str, str] = {}
+    for name in names:
+        if name not in found.values():  # a field that is chosen for one role has no other
+            by_lower_case.setdefault(name.lower(), name)
+    answers_are_chosen = any(role in found for role in _ROLES_OF_ANSWERS)
     for role, usual_names in _USUAL.items():
-        if role in found or (answers_are_chosen and role in _ROLES_OF_ANSWERS):
+        if role in found:
             continue
+        if role in _ROLES_OF_ANSWERS and answers_are_chosen:
+            continue  # the chosen field has all answers
         for usual_name in usual_names:
             if usual_name in by_lower_case:
                 found[role] = by_lower_case[usual_name]
@@ -147,7 +170,7 @@ def _chosen_name(role: str, chosen: str, names: list[str], location: str) -> str
     """Returns the name of the field that `--column` chooses by its name, or its number from 0."""
     if chosen in names:
         return chosen
-    if chosen.isdecimal() and int(chosen) < len(names):
+    if is_whole_number(chosen) and int(chosen) < len(names):
         return names[int(chosen)]
     raise ConfigurationError(
         f"{location}: --column {role}: expected one of {', '.join(map(repr, names))}, got "

@@ -9,11 +9,14 @@ from elmo_plugin.importers.squad_question import RawQuestion
 
 
 def is_mrqa(fields: dict[str, Any]) -> bool:
-    """Returns whether a record has a passage and questions with detected answers."""
+    """Returns whether a record has a passage, and one of its questions has detected answers."""
     questions = fields.get("qas")
     if not isinstance(questions, list) or "context" not in fields:
         return False
-    return any(isinstance(each, dict) and "detected_answers" in each for each in questions)
+    for question in questions:
+        if isinstance(question, dict) and "detected_answers" in question:
+            return True
+    return False
 
 
 def questions_of_mrqa(record: Record) -> Iterator[RawQuestion]:
@@ -33,18 +36,24 @@ def questions_of_mrqa(record: Record) -> Iterator[RawQuestion]:
 
 def _answers_of(question: dict[str, Any]) -> Any:
     """
-    Returns each detected answer at each of its places, or, if none was detected, the question's
-    `answers`: texts without places.
+    Returns an object for each place of each detected answer. If no answer was detected, returns the
+    question's `answers`, texts without places.
     """
     detected = question.get("detected_answers")
     if not is_list_of(detected, dict) or not detected:
         return question.get("answers")
     answers = []
     for answer in detected:
-        spans = answer.get("char_spans")  # the first and the last character of each place
-        starts = [None]  # one answer at an unknown place, if the spans are malformed
-        if is_list_of(spans, list) and spans and all(spans):
-            starts = [span[0] for span in spans]
-        for start in starts:
+        for start in _starts_of(answer.get("char_spans")):
             answers.append({"text": answer.get("text"), "answer_start": start})
     return answers
+
+
+def _starts_of(spans: Any) -> list[Any]:
+    """
+    Returns the first character of each span, a list of the first and the last one. If the spans are
+    malformed, the answer has one unknown place, `None`.
+    """
+    if not is_list_of(spans, list) or not spans or not all(spans):
+        return [None]
+    return [span[0] for span in spans]

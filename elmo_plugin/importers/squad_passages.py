@@ -12,8 +12,8 @@ from elmo_plugin.importers.squad_question import RawQuestion
 
 def questions_of_passage(record: Record, options: ImportOptions) -> list[RawQuestion]:
     """
-    Returns the questions of a record, each with the fields of its passage. An id that all of
-    several questions have is the passage's, and is left out.
+    Returns the questions of a record, each with the fields of its passage. If several questions
+    have the same id, it is the id of the passage, and is left out.
     """
     passage = dict(record.fields)
     del passage["qas"]
@@ -21,12 +21,14 @@ def questions_of_passage(record: Record, options: ImportOptions) -> list[RawQues
     for number, question in enumerate(record.fields["qas"], start=1):
         # Anything but an object becomes a question without a text, and is left out later.
         own_fields = question if isinstance(question, dict) else {}
-        fields = passage | own_fields
-        if _has_id(own_fields):
-            fields = _without_id(passage) | own_fields
+        fields_of_passage = passage
+        if _has_id(own_fields):  # perhaps under another name than the passage's
+            fields_of_passage = _without_id(passage)
+        fields = fields_of_passage | own_fields
         place = f"{record.place}, question {number}"
         questions.append(question_of_fields(Record(record.file, place, fields), options))
-    if len(questions) > 1 and all(question.id == questions[0].id for question in questions):
+    have_same_id = all(question.id == questions[0].id for question in questions)
+    if have_same_id and len(questions) > 1:
         return [replace(question, id=None) for question in questions]
     return questions
 

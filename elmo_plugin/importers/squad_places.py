@@ -6,9 +6,9 @@ from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.importers.report import Report, Unusable
 from elmo_plugin.tasks.squad.articles import Answer, is_blank
 
-_SPACE = re.compile(r"\s")  # one character for one, no-break spaces included
-_MARGIN = BYTE_ORDER_MARK + "\u200b\u2060 \t\n\r\u00a0"
-_UNSPACED = re.compile(
+_ONE_SPACE = re.compile(r"\s")  # also a no-break space
+_BLANKS_AROUND_ANSWERS = BYTE_ORDER_MARK + "\u200b\u2060 \t\n\r\u00a0"
+_UNSPACED_SCRIPT = re.compile(
     r"[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]"
 )
 """Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Kana, Han."""
@@ -22,19 +22,20 @@ def place_answer(
     take_first_place: bool = False,
 ) -> Answer:
     """
-    Returns an answer as it stands in its passage, at `start` if that is known. Without `start` the
-    passage must have the answer only once, unless `take_first_place` says that any place will do.
-    The kinds of white space, and the space around the answer, may differ.
+    Returns an answer as it stands in its passage, at the character `start`. If `start` is `None`,
+    the passage must have the answer only once, or `take_first_place` takes the first of its places.
+    The answer's white space may be of other kinds than in the passage, and it may have more around
+    it.
 
     Raises `Unusable`, with the reason, if the answer is blank or its place is not certain.
     """
-    num_leading_blanks = len(text) - len(text.lstrip(_MARGIN))
-    text = text.strip(_MARGIN)
+    num_leading_blanks = len(text) - len(text.lstrip(_BLANKS_AROUND_ANSWERS))
+    text = text.strip(_BLANKS_AROUND_ANSWERS)
     if is_blank(text):
         raise Unusable("with a blank answer")
-    # Both texts keep their lengths, so that places in them are places in the originals.
-    sought = _SPACE.sub(" ", text)
-    searched = _SPACE.sub(" ", passage)
+    # Each space replaces one character, so that places in `searched` are places in the passage.
+    sought = _ONE_SPACE.sub(" ", text)
+    searched = _ONE_SPACE.sub(" ", passage)
     if sought not in searched:
         raise Unusable("with an answer that is not in its passage")
     if start is not None:
@@ -49,9 +50,9 @@ def place_answer(
 
 def _place_near(start: int, num_leading_blanks: int, answer: str, passage: str) -> int:
     """
-    Returns the place of an answer from which leading blanks have been removed. In some files
-    `start` is the first of these blanks, in others the character behind them. Raises `Unusable` if
-    the answer is at neither place.
+    Returns the place of an answer after its leading blanks were removed. In some files `start` is
+    the place of the first blank, in others of the first character behind the blanks. Raises
+    `Unusable` if the answer is at neither place.
     """
     for place in (start + num_leading_blanks, start):
         if passage.startswith(answer, place):
@@ -81,6 +82,6 @@ def _is_inside_word(text: str, place: int) -> bool:
         return False  # at the beginning or the end of the text
     before = text[place - 1]
     after = text[place]
-    if _UNSPACED.match(before) or _UNSPACED.match(after):
-        return False
+    if _UNSPACED_SCRIPT.match(before) or _UNSPACED_SCRIPT.match(after):
+        return False  # without spaces, nobody can tell where a word ends
     return before.isalnum() and after.isalnum()

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.common.integers import DIGITS
 from elmo_plugin.importers.report import Report, Unusable
 from elmo_plugin.importers.squad_places import place_answer
 from elmo_plugin.tasks.squad.articles import Question, is_blank
 
 # The values of a flag in lower case: "none" is null in JSON, and "" an empty cell.
-_FLAGS = {"true": True, "1": True, "false": False, "0": False, "none": False, "": False}
-_START = re.compile(r"(\d+)(\.0)?")  # "3.0" is how pandas writes 3 beside missing values
+_TRUTH_VALUES = {"true": True, "1": True, "false": False, "0": False, "none": False, "": False}
+_START = re.compile(rf"(?P<number>{DIGITS})(\.0)?")  # pandas writes 3 as 3.0 beside missing values
+_KEYS_OF_STARTS = ("answer_start", "start_byte", "start")  # the first that an answer has counts
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,9 @@ def checked_example(
     raw: RawQuestion, report: Report, take_first_places: bool = False
 ) -> SquadExample:
     """
-    Returns the example of a question. Raises `Unusable`, with the reason, if something has another
-    type, is blank, or the place of an answer is not certain. With `take_first_places`, the first of
-    several possible places of an answer will do.
+    Returns the example of a question. Raises `Unusable`, with the reason, if the passage or the
+    question is missing or blank, if another field is malformed, or if the place of an answer is not
+    certain. With `take_first_places`, an answer is at the first of several possible places.
     """
     if not isinstance(raw.passage, str):
         raise Unusable('without a "context" (--column context=NAME)')
@@ -59,7 +61,7 @@ def checked_example(
         raise Unusable('without a "question" (--column question=NAME)')
     if is_blank(raw.text):
         raise Unusable("that are blank")
-    if _flag(raw.is_impossible):
+    if _truth_value(raw.is_impossible):
         raise Unusable("that their passage does not answer (is_impossible)")
     answers = []
     for text, start in _raw_answers(raw.answers, raw.passage):
@@ -81,43 +83,47 @@ def _identifier(raw: RawQuestion, report: Report) -> str | int:
     return raw.id
 
 
-def _flag(value: Any) -> bool:
+def _truth_value(is_impossible: Any) -> bool:
     """
-    Returns the truth value that a field has; in a table it is a text, such as "false". Raises
-    `Unusable` for any other value.
+    Returns whether a question is marked as impossible. In a table the mark is a text, such as
+    "false". Raises `Unusable` for a value that is no truth value.
     """
-    flag = _FLAGS.get(str(value).lower())
-    if flag is None:
+    text = str(is_impossible).lower()
+    if text not in _TRUTH_VALUES:
         raise Unusable('with a malformed "is_impossible"')
-    return flag
+    return _TRUTH_VALUES[text]
 
 
 def _raw_answers(value: Any, passage: str) -> list[_RawAnswer]:
     """
-    Returns the answers to a question about a passage: from one text, a list of texts, an object for
-    each answer, or one object with a list for each field, such as `text` and `answer_start`.
+    Returns the answers to a question about a passage. The value may be one text or a list of texts,
+    one object or a list of objects, or an object with a list for each field, such as `text` and
+    `answer_start`.
 
     Raises `Unusable` if the value is anything else.
     """
     if value is None:
         return []
     if isinstance(value, str):
-        value = [value]
-    if isinstance(value, dict) and isinstance(value.get("text"), list):
-        value = _objects_of_lists(value)
-    if isinstance(value, dict):
-        value = [value]
+        return [_RawAnswer(value, None)]
     if is_list_of(value, str):
         return [_RawAnswer(text, None) for text in value]
-    if not is_list_of(value, dict):
+    if isinstance(value, dict) and isinstance(value.get("text"), list):
+        objects = _objects_of_lists(value)
+    elif isinstance(value, dict):
+        objects = [value]
+    elif is_list_of(value, dict):
+        objects = value
+    else:
         raise Unusable('with malformed "answers"')
-    return [_answer_of_object(item, passage) for item in value]
+    return [_answer_of_object(item, passage) for item in objects]
 
 
 def _objects_of_lists(lists: dict[str, Any]) -> list[dict[str, Any]]:
     """
-    Returns an object for each answer, given a list for each field: `text`, and `char_spans` as MRQA
-    has them, `start_byte` as TyDi has it, or `answer_start`.
+    Returns an object for each answer, given an object with a list for each field. Beside `text`,
+    one field has the places of the answers: MRQA calls it `char_spans`, TyDi `start_byte`, and
+    other data sets `answer_start`.
     """
     texts = lists["text"]
     if isinstance(lists.get("char_spans"), list):
@@ -131,8 +137,8 @@ def _objects_of_lists(lists: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _objects_of_spans(texts: list[Any], spans: list[Any]) -> list[dict[str, Any]]:
     """
-    Returns an object for each place of each answer. Hugging Face has MRQA's places as
-    `{"start": [18, 43], "end": [21, 46]}` for each answer.
+    Returns an object for each place of each answer. Each item of `spans` has the places of one
+    answer, such as `{"start": [18, 43], "end": [21, 46]}`, as in Hugging Face's copy of MRQA.
     """
     if len(texts) != len(spans) or not is_list_of(spans, dict):
         raise Unusable('with malformed "char_spans"')
@@ -146,17 +152,22 @@ def _objects_of_spans(texts: list[Any], spans: list[Any]) -> list[dict[str, Any]
     return objects
 
 
+def _key_of_start(item: dict[str, Any]) -> str:
+    """Returns the key of the beginning of an answer: the usual one if the object has none."""
+    for key in _KEYS_OF_STARTS:
+        if key in item:
+            return key
+    return "answer_start"
+
+
 def _answer_of_object(item: dict[str, Any], passage: str) -> _RawAnswer:
     """
-    Returns the answer that an object describes: its `text`, with its beginning in characters,
-    `answer_start` or `start`, or in bytes, `start_byte`, if the object has one of these.
+    Returns the answer that an object describes by its `text` and the beginning of the text in the
+    passage. Raises `Unusable` if one of them is malformed.
     """
     text = item.get("text")
-    is_in_bytes = "answer_start" not in item and "start_byte" in item
-    if is_in_bytes:
-        start = item["start_byte"]
-    else:
-        start = item.get("answer_start", item.get("start"))
+    key_of_start = _key_of_start(item)
+    start = item.get(key_of_start)
     if text is None and start is not None:
         raise Unusable("with the place of an answer, but without its text")
     if not isinstance(text, str):
@@ -166,8 +177,8 @@ def _answer_of_object(item: dict[str, Any], passage: str) -> _RawAnswer:
     match = _START.fullmatch(str(start))
     if match is None:
         raise Unusable('with a malformed "answer_start"')
-    number = int(match[1])
-    if is_in_bytes:
+    number = int(match["number"])
+    if key_of_start == "start_byte":
         number = _characters_before(passage, number)
     return _RawAnswer(text, number)
 

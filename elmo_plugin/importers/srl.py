@@ -50,7 +50,7 @@ class SrlImporter(TaskImporter[SrlExample]):
         if sentences is None:
             report.took("the columns of CoNLL-2012")
             for example in read_srl_columns(lines, report):
-                sentence_of(example.words)  # raises errors of brackets and predicates
+                sentence_of(example.words)  # raises errors if brackets or predicates are malformed
                 yield example
             return
         for first_line, sentence in sentences:
@@ -58,7 +58,7 @@ class SrlImporter(TaskImporter[SrlExample]):
                 yield example_of(sentence, first_line)
             except Unusable as error:
                 place = first_line.place
-                if path != report.file:  # the report names the folder, not the file
+                if path != report.file:  # the report is about the folder of this file
                     place = first_line.location
                 report.leave_out(error.reason, place)
 
@@ -93,8 +93,8 @@ def _sentences_of_other_forms(
     path: str, lines: Sequence[Line], report: Report
 ) -> Iterator[tuple[Line, SrlSentence]] | None:
     """
-    Returns the sentences of a file, each with its first line, or `None` if the file seems to have
-    the columns of CoNLL-2012, or none of the known forms.
+    Returns the sentences of a file in a form other than CoNLL-2012, each with its first line.
+    Returns `None` if the file has none of these forms; it is then read as CoNLL-2012.
     """
     first = first_text(lines)
     if is_json(first):
@@ -114,22 +114,26 @@ def _sentences_of_other_forms(
 
 
 def _json_sentences(path: str, lines: Sequence[Line]) -> Iterator[tuple[Line, SrlSentence]]:
-    """Yields the sentence of each record, with a line that only locates the record."""
+    """
+    Yields the sentence of each record, after a `Line` without a text: reports take the place of the
+    record from it.
+    """
     text = "\n".join(line.text for line in lines)
     for record in read_objects(path, text):
-        unit, number = record.place.split(" ")  # such as "line 7", or "item 7" of a list
+        unit, number = record.place.split(" ")  # "line 7", or "item 7" if the file is a list
         yield Line("", path, int(number), unit), sentence_in(record)
 
 
 def read_scored_srl(path: str) -> Iterator[SrlSentence]:
     """
-    Reads a file to score: propositions, columns like CoNLL-2012's, Universal Propositions, or JSON.
-    Raises `ConfigurationError`, naming file and line, if a line is malformed.
+    Reads the correct or the predicted roles of sentences, to score them. The file has CoNLL-2005's
+    propositions, columns like CoNLL-2012's, Universal Propositions, or JSON. Raises
+    `ConfigurationError`, naming file and line, if a line is malformed.
     """
     lines = list(read_text_lines(path))
     first = first_text(lines)
     first_columns = first.split()
-    # In CoNLL-2012, the third column has the numbers of words; in propositions, brackets.
+    # In CoNLL-2012, the third column has the numbers of words. In propositions, it has brackets.
     has_word_number = len(first_columns) >= FIXED_COLUMNS and first_columns[2].isdecimal()
     if is_json(first):
         for record in read_objects(path, "".join(line.text for line in lines)):
@@ -138,7 +142,7 @@ def read_scored_srl(path: str) -> Iterator[SrlSentence]:
         for _, sentence in read_universal(lines):
             yield sentence
     elif first.startswith("#") or has_word_number:
-        for example in read_srl_columns(lines, Report(path)):  # nobody sees the report
+        for example in read_srl_columns(lines, Report(path)):  # a report that is not shown
             yield sentence_of(example.words)
     else:
         yield from read_propositions(lines)

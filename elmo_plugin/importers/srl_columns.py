@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 
+from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.loose_columns import (
     Row,
     check_entities,
@@ -83,7 +84,7 @@ def _check_columns(rows: Sequence[Row]) -> None:
     check_lengths(rows)
     check_words(rows, column=3)
     check_numbers(rows, column=2)
-    check_entities(rows, speaker=9)
+    check_entities(rows, speaker_column=9)
 
 
 def _has_numbers_of_words_elsewhere(rows: Sequence[Row]) -> bool:
@@ -99,7 +100,7 @@ def _has_numbers_of_words_elsewhere(rows: Sequence[Row]) -> bool:
 
 def _are_counting(numbers: Sequence[str]) -> bool:
     """Returns whether each number is one more than the number before it."""
-    if not all(number.isdecimal() for number in numbers):
+    if not all(is_whole_number(number) for number in numbers):
         return False
     return all(int(after) == int(before) + 1 for before, after in pairwise(numbers))
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.loose_columns import Row, check_lengths, numbered_sentences
 from elmo_plugin.importers.report import Report
 from elmo_plugin.tasks.conll2012 import NO_ANNOTATION, line_kind
@@ -55,6 +56,9 @@ def read_dependencies(lines: Sequence[Line], report: Report) -> Iterator[tuple[L
 
 def _check_numbers(rows: Sequence[Row]) -> None:
     """Raises `ConfigurationError`, naming file and line, if words are not numbered without gaps."""
+    for row in rows:
+        if not is_whole_number(row.columns[0]):
+            raise row.line.error(f"expected the number of a word, got {row.columns[0]:.60}")
     for before, row in pairwise(rows):
         next_number = int(before.columns[0]) + 1
         if int(row.columns[0]) != next_number:

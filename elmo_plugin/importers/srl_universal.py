@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from elmo_plugin.common.errors import as_configuration_error
+from elmo_plugin.common.integers import DIGITS
 from elmo_plugin.importers.loose_columns import Row, numbered_sentences
 from elmo_plugin.tasks.conll2012 import NO_ANNOTATION
 from elmo_plugin.tasks.dataset_reader import Line
@@ -17,7 +18,7 @@ _FORM = "FORM"
 _PREDICATE = "UP:PRED"
 _ARGUMENTS = "UP:ARGSPANS"
 _NAMES = (_NUMBER, _FORM, _PREDICATE, _ARGUMENTS)
-_SPAN = re.compile(r"(?P<role>.+):(?P<first>\d+)-(?P<last>\d+)")
+_SPAN = re.compile(rf"(?P<role>.+):(?P<first>{DIGITS})-(?P<last>{DIGITS})")
 
 
 class _Columns(NamedTuple):

@@ -15,7 +15,7 @@ from elmo_plugin.importers.inline_entities import (
 )
 from elmo_plugin.importers.json_records import Record, is_json, read_objects
 from elmo_plugin.importers.options import ImportOptions
-from elmo_plugin.importers.parallel_lines import other_file, parallel_sentences
+from elmo_plugin.importers.parallel_lines import parallel_sentences, tags_beside
 from elmo_plugin.importers.pubtator import is_pubtator, pubtator_sentences
 from elmo_plugin.importers.python_examples import is_python, read_examples
 from elmo_plugin.importers.rasa import (
@@ -25,7 +25,7 @@ from elmo_plugin.importers.rasa import (
     records_of_yaml,
 )
 from elmo_plugin.importers.report import Report
-from elmo_plugin.importers.slashed_words import find_mark, slashed_sentences
+from elmo_plugin.importers.slashed_words import find_tag_mark, slashed_sentences
 from elmo_plugin.importers.spacy_documents import is_training_json, sentences_of_training_json
 from elmo_plugin.importers.table_text import has_quoted_fields
 from elmo_plugin.importers.tables import Table, read_text_table
@@ -131,11 +131,11 @@ def _read_python(source: TaggedText) -> Sentences:
 
 
 def _has_file_of_tags(source: TaggedText) -> bool:
-    return other_file(source.file) is not None
+    return tags_beside(source.file) is not None
 
 
 def _read_two_files(source: TaggedText) -> Sentences:
-    tag_file = other_file(source.file)
+    tag_file = tags_beside(source.file)
     assert tag_file is not None  # or this form does not fit
     source.report.took(f"the tags are in {tag_file}")
     tags = read_text(tag_file, source.options, source.report)
@@ -200,12 +200,12 @@ def _read_pubtator(source: TaggedText) -> Sentences:
 
 
 def _has_tags_behind_marks(source: TaggedText) -> bool:
-    mark = find_mark(source.lines)
+    mark = find_tag_mark(source.lines)
     return mark is not None and source.options.separator in (None, mark)
 
 
 def _read_tags_behind_marks(source: TaggedText) -> Sentences:
-    mark = find_mark(source.lines)
+    mark = find_tag_mark(source.lines)
     assert mark is not None  # or this form does not fit
     source.report.took(f"a sentence in each line, {mark!r} between a word and its tag")
     return slashed_sentences(source.lines, mark)

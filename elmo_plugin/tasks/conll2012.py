@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.tasks.dataset_reader import Line
 
 FIXED_COLUMNS = 11  # then one for each predicate of the sentence, and coreference
@@ -186,8 +187,8 @@ def _parse_word(line: Line) -> ConllWord:
 def _check_word(word: ConllWord) -> None:
     """Raises `ConfigurationError` if a column differs from the columns of CoNLL-2012."""
     line = word.line
-    if not word.number.isdecimal():
-        raise line.error(f"expected the number of a word in column 3, got {word.number!r}")
+    if not is_whole_number(word.number):
+        raise line.error(f"expected the number of a word in column 3, got {word.number!r:.60}")
     if not word.word or word.word == HIDDEN_WORD:
         raise line.error(f"expected a word in column 4, got {word.word!r}")
     # A line without tabs is split at spaces, so the second part of a speaker's name would be here.

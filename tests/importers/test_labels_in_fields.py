@@ -199,6 +199,19 @@ def test_three_numbered_relations_require_their_names(tmp_path: Path) -> None:
     assert [example.label for example in examples] == ["yes", "maybe", "no"]
 
 
+def test_a_missing_label_gets_no_name_and_is_left_out(tmp_path: Path) -> None:
+    rows = [{"text": f"a film {n}", "label": n} for n in (0, 1, -1)]
+    content = "".join(json.dumps(row) + "\n" for row in rows)
+    examples, report = read("classify", tmp_path / "f.jsonl", content, labels=("neg", "pos"))
+    assert [example.label for example in examples] == ["neg", "pos"]
+    assert report.left_out == {"without a gold label": ["line 3"]}
+
+
+def test_minus_one_is_a_label_where_labels_are_not_named(tmp_path: Path) -> None:
+    rows = [{"text": f"a film {n}", "label": n} for n in (0, 1, -1)]
+    assert [label for _, label in labels(tmp_path / "f.jsonl", rows)] == ["0", "1", "-1"]
+
+
 def test_which_text_is_the_premise_is_not_guessed_by_content(tmp_path: Path) -> None:
     rows = ["Satz1;Satz2;Urteil", "Er geht.;Sie geht.;ja", "Er geht.;Er ruht.;nein"]
     content = "\n".join([*rows, "Es ist da.;Es ist weg.;nein", "Es ist da.;Es ist hier.;ja"])

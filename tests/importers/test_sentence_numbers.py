@@ -42,6 +42,16 @@ def test_other_numbers_of_words_separate_nothing(tmp_path: Path, text: str) -> N
     assert read_tags(tmp_path / "f.tsv", text) == [expected, expected]
 
 
+@pytest.mark.parametrize("prefix", ["", "c", "c.", "c. "])
+def test_numbers_that_fall_are_not_numbers_of_sentences_whatever_stands_before_them(
+    tmp_path: Path, prefix: str
+) -> None:
+    rows = [("Ola", 2, "B-PER"), ("Nordmann", 2, "I-PER"), ("ran", 1, "O"), ("far", 1, "O")]
+    block = "".join(f"{word}\t{prefix}{number}\t{tag}\n" for word, number, tag in rows)
+    expected = (["Ola", "Nordmann", "ran", "far"], ["B-PER", "I-PER", "O", "O"])
+    assert read_tags(tmp_path / "f.tsv", f"{block}\n{block}") == [expected, expected]
+
+
 def test_the_separator_that_excel_declares_is_taken(tmp_path: Path) -> None:
     text = "sep=;\nSatz;Wort;Typ\n1;Anna;PER\n1;kam,;\n2;ja;\n2;doch;\n"
     assert read_tags(tmp_path / "f.csv", text) == [

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from elmo_plugin.common.integers import DIGITS
 from elmo_plugin.tasks.conll2012 import (
     END,
     NO_ANNOTATION,
@@ -23,7 +24,7 @@ from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 from elmo_plugin.tasks.spans import LabelError, Span, locate_label_errors
 
 _TITLE = re.compile(
-    r"\s*#\s*begin document\s*(?P<name>\S.*?);?(?:\s*part\s+(?P<part>\d+))?\s*", re.ASCII
+    rf"\s*#\s*begin document\s*(?P<name>\S.*?);?(?:\s*part\s+(?P<part>{DIGITS}))?\s*", re.ASCII
 )
 _CLUSTER = r"(?:[0-9]+(?!\w)|[^\W\d][^\s()|*]*)"  # 12, or as in GUM person-12
 _LABEL = re.compile(rf"(?:\|?(?:\({_CLUSTER}\)?|{_CLUSTER}\)))+")
