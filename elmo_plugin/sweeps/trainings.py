@@ -236,7 +236,7 @@ def _train_in_folder(config: dict[str, Any], folder: Path, file_friendly_logging
     gc.collect()
     try:
         train_model(
-            Params(copy.deepcopy(config)),  # a copy, because AllenNLP removes what it reads
+            Params(copy.deepcopy(config)),  # a copy, because reading `Params` empties them
             folder,
             recover=recover,
             force=not recover,  # removes the folder with a training that cannot be resumed

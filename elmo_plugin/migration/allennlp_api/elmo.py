@@ -290,7 +290,7 @@ class Elmo(nn.Module):
         mixes = self._mixes
         mixes_are_unchanged = all(_is_unchanged(mix, AllenNlpScalarMix) for mix in mixes)
         if not mixes_are_unchanged or not _is_unchanged(bilm, ElmoBiLm):
-            # A hook, or a part that a script has replaced, expects what AllenNLP's class does.
+            # A hook, or a part that a script has replaced, needs the output of AllenNLP's class.
             output = bilm(inputs, word_inputs)
             return _BiLmOutput(list(output["activations"]), output["mask"], has_boundaries=True)
         boundaries = self._keep_sentence_boundaries or any(mix.do_layer_norm for mix in mixes)
