@@ -274,7 +274,7 @@ def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     try:
         trained = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))
         metrics = json.loads((folder / METRICS_NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         raise ConfigurationError(f"{folder} exists, but its training is not finished") from None
     _check_object(trained, str(folder / CONFIG_NAME))
     _check_object(metrics, str(folder / METRICS_NAME))
