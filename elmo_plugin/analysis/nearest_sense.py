@@ -35,9 +35,9 @@ class NearestSense:
         self._sums: dict[LemmaKey, dict[str, Tensor]] = defaultdict(dict)
 
     def fit(self, sentences: Iterable[SenseSentence]) -> int:
-        """Adds the targets of a training corpus, and returns their number."""
+        """Learns from the targets of a training corpus, and returns their number."""
         num_targets = 0
-        for target, vectors in self._vectors(sentences):
+        for target, vectors in self._embed_targets(sentences):
             sums = self._sums[target.lemma_key]
             for sense in target.senses:
                 if sense in sums:
@@ -55,7 +55,7 @@ class NearestSense:
         Yields each target with a list of senses, the choice of each combination of layers, or with
         `None` if its lemma and part of speech are not in the training corpus.
         """
-        for target, vectors in self._vectors(sentences):
+        for target, vectors in self._embed_targets(sentences):
             if target.lemma_key not in self._sums:
                 yield target, None
                 continue
@@ -71,8 +71,11 @@ class NearestSense:
             chosen = is_nearest.int().argmax(dim=0)  # Shape: (combinations,)
             yield target, [senses[number] for number in chosen.tolist()]
 
-    def _vectors(self, sentences: Iterable[SenseSentence]) -> Iterator[tuple[Target, Tensor]]:
-        """Yields each target with its vectors, of shape (combinations, dim) and type float64."""
+    def _embed_targets(self, sentences: Iterable[SenseSentence]) -> Iterator[tuple[Target, Tensor]]:
+        """
+        Yields each target with a vector for each combination of layers, shape (combinations, dim),
+        float64.
+        """
         with_targets = (sentence for sentence in sentences if sentence.targets)
         for batch in batches_of_words(with_targets, WORDS_AT_ONCE, num_words_in):
             layers = self.representations.embed([sentence.words for sentence in batch])

@@ -28,7 +28,7 @@ class Occurrence(NamedTuple):
 
 
 class Neighbor(NamedTuple):
-    """A word in its sentence, and the cosine of its vector and the query's."""
+    """A word in its sentence, and the cosine of its vector with the vector of a query."""
 
     occurrence: Occurrence
     cosine: float
@@ -39,8 +39,8 @@ def nearest_words(
 ) -> list[list[Neighbor]]:
     """
     Returns, for each query, the `k` words of the `sentences` whose vectors in a layer have the
-    largest cosines with the query's vector. Words of a sentence that equals the query's own one are
-    left out.
+    largest cosines with the query's vector. A sentence with the same words as the query's sentence
+    is left out.
     """
     query_vectors = _query_vectors(bilm, queries, layer)
     cosines = _cosines(bilm, query_vectors, sentences, layer)

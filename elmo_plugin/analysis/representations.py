@@ -70,7 +70,8 @@ class RepresentationSettings:
     precision, device : `str`
         See `BiLm.from_pretrained`.
     cache : `str`, optional (default = `None`)
-        The folder in which vectors are kept, by default `$ELMO_PLUGIN_CACHE`, if it is set.
+        The folder of a `SqliteCache` for the biLM's vectors. By default the folder that the
+        environment variable `ELMO_PLUGIN_CACHE` names, if it is set; otherwise nothing is cached.
     """
 
     bilm: str

@@ -48,8 +48,8 @@ class ElmoComponent:
     and `token._.elmo` are parts of it. Tokens of white space are embedded as zeros.
 
     If `vectors` is true, spaCy's `vector`, `has_vector` and `similarity` of tokens, spans and
-    documents also use the vectors of ELMo. The vector of a span or a document is the mean of its
-    words' vectors. The layers "all" do not give a token a single vector, so with them `vectors` is
+    documents are computed from these vectors. The vector of a span or document is the mean of its
+    words' vectors. With `layers="all"` a token does not have a single vector, so `vectors` is
     ignored.
     """
 

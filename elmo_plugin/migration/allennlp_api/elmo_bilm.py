@@ -71,13 +71,7 @@ class ElmoBiLm(nn.Module):
             self.weight_file = str(source["weights"])
         self.register_buffer("_vocabulary", None, persistent=False)
         if vocab_to_cache:
-            if bilm.is_trainable:
-                raise BiLmError(_NO_TRAINED_WORDS)
-            characters = bilm.options.char_cnn.max_characters_per_token
-            # The words are converted as if they were one sentence.
-            (ids,) = sentences_to_character_ids([vocab_to_cache], characters)
-            # `boundaries` are character ids too, with the device and the type that the biLM needs.
-            self._vocabulary = torch.from_numpy(ids).to(bilm.boundaries)
+            self._vocabulary = _vocabulary_of(bilm, vocab_to_cache)
         # The vectors of cached words in a state that is being loaded: `_convert_loaded` sets them,
         # and `_check_loaded_words` compares and deletes them.
         self._loaded_words: Tensor | None = None
@@ -196,6 +190,20 @@ def _load_or_copy(source: Source | BiLm, precision: str | None) -> BiLm:
     if precision is not None:
         bilm.precision = get_precision(precision).name  # `get_precision` refuses unknown names
     return bilm
+
+
+def _vocabulary_of(bilm: BiLm, words: Sequence[str]) -> Tensor:
+    """
+    Returns the character ids of words, shape (words, characters). Raises `BiLmError` if the biLM is
+    trained, because then the vectors of words change.
+    """
+    if bilm.is_trainable:
+        raise BiLmError(_NO_TRAINED_WORDS)
+    characters = bilm.options.char_cnn.max_characters_per_token
+    # The words are converted as if they were one sentence.
+    (ids,) = sentences_to_character_ids([words], characters)
+    # `boundaries` are character ids too, with the device and the type that the biLM needs.
+    return torch.from_numpy(ids).to(bilm.boundaries)
 
 
 def _join_names(prefix: str, name: str) -> str:
