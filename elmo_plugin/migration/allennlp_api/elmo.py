@@ -19,7 +19,7 @@ logger = get_logger(__name__)
 
 SMALLEST_VARIANCE = 1e-13
 WITHIN_A_CALL = "call"
-"""The value of `stateful` with which the LSTMs' state ends when a call of the model ends."""
+"""The value of `stateful` with which each call of the model starts from a state of zeros."""
 
 
 class AllenNlpScalarMix(FiniteModule):
@@ -149,13 +149,11 @@ class Elmo(nn.Module):
         cache: Cache | None = None,
     ) -> None:
         super().__init__()
-        if stateful not in (True, False, WITHIN_A_CALL):
-            raise BiLmError(
-                f'stateful: expected true, false or "{WITHIN_A_CALL}", got {stateful!r}'
-            )
+        _check_stateful(stateful)
         _check_one_source(options_file, weight_file, bilm, module)
-        needs_boundaries = keep_sentence_boundaries or do_layer_norm
-        if cache is not None and (module is not None or needs_boundaries):
+        # A `module` always returns vectors of the boundaries.
+        needs_boundaries = module is not None or keep_sentence_boundaries or do_layer_norm
+        if cache is not None and needs_boundaries:
             raise BiLmError(
                 "cache cannot be combined with module, keep_sentence_boundaries or do_layer_norm: "
                 "it stores no vectors of sentence boundaries"
@@ -310,6 +308,12 @@ class _BiLmOutput(NamedTuple):
     layers: Tensor | list[Tensor]
     mask: Tensor
     has_boundaries: bool
+
+
+def _check_stateful(stateful: object) -> None:
+    """Raises `BiLmError` if the argument `stateful` is not one of its three values."""
+    if stateful not in (True, False, WITHIN_A_CALL):
+        raise BiLmError(f'stateful: expected true, false or "{WITHIN_A_CALL}", got {stateful!r}')
 
 
 def _check_one_source(
