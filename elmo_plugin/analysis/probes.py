@@ -165,8 +165,8 @@ class LinearProbes:
     """
     Linear softmax classifiers, one for each combination of layers and each task, all trained at
     the same time by Adam. They begin with the same weights and read the words in the same order, so
-    each learns what it would learn alone. Features are standardized: over the training data each
-    has mean 0 and variance 1.
+    each learns as if it were alone. Features are standardized: over the training data each has
+    mean 0 and variance 1.
 
     The learning rate decreases linearly to 0 over `epochs`. If this is `None`, there are
     `DEFAULT_EPOCHS`, or as many more as `MIN_STEPS` steps need.

@@ -28,7 +28,7 @@ class AllenNlpScalarMix(FiniteModule):
     AllenNLP's `ScalarMix`. `do_layer_norm` normalizes each layer before it is mixed, by one mean
     and one variance over all features of all words and boundaries of the batch.
 
-    Raises `BiLmError` if a layer has no initial parameter, or one is not finite.
+    Raises `BiLmError` if a layer lacks an initial parameter, or one is not finite.
     """
 
     def __init__(

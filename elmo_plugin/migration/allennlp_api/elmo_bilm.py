@@ -61,7 +61,7 @@ class ElmoBiLm(nn.Module):
         super().__init__()
         bilm = _load_or_copy(source, precision)
         bilm.requires_grad_(requires_grad)
-        # Called for its check: AllenNLP has no names for a biLM that does not read bytes.
+        # Called for its check: only a biLM that reads bytes fits into AllenNLP's class.
         mappings(bilm.options)
         # The mixes are in `Elmo`, under AllenNLP's names.
         self.elmo = ElmoRepresentations(bilm, num_mixes=0, stateful=stateful, cache=cache)
