@@ -19,30 +19,32 @@ ROUNDING = 1e-6
 
 class NearestSense:
     """
-    Gives a word the sense of its lemma and part of speech whose mean vector over a training corpus
-    is the most similar, by cosine. The vector of several words is their mean. Of equally near
-    senses the most frequent is taken: in the token layer, all senses of a single word are equally
-    near, because it has one vector in every sentence.
+    Chooses a word's sense among the senses that its lemma and part of speech have in a training
+    corpus: the one whose mean vector has the largest cosine with the word's vector. A target of
+    several words has the mean of their vectors.
+
+    Of equally near senses the most frequent is chosen. In the token layer all senses of a single
+    word are equally near, because the layer gives the word the same vector in every sentence.
     """
 
     def __init__(self, representations: Representations) -> None:
         self.representations = representations
-        # How often each sense of a lemma and part of speech occurs, and the sum of its vectors,
-        # which has the same direction as their mean.
+        # How often each sense occurs in the training corpus.
         self._counts: dict[LemmaKey, Counter[str]] = defaultdict(Counter)
+        # The sum of each sense's vectors. Its cosines are the same as those of their mean.
         self._sums: dict[LemmaKey, dict[str, Tensor]] = defaultdict(dict)
 
     def fit(self, sentences: Iterable[SenseSentence]) -> int:
-        """Adds the targets of a training corpus, and returns their number."""
+        """Learns from the targets of a training corpus, and returns their number."""
         num_targets = 0
-        for target, vectors in self._vectors(sentences):
-            sums = self._sums[target.entry]
+        for target, vectors in self._embed_targets(sentences):
+            sums = self._sums[target.lemma_key]
             for sense in target.senses:
                 if sense in sums:
                     sums[sense] = sums[sense] + vectors
                 else:
                     sums[sense] = vectors
-            self._counts[target.entry].update(target.senses)
+            self._counts[target.lemma_key].update(target.senses)
             num_targets += 1
         return num_targets
 
@@ -50,26 +52,30 @@ class NearestSense:
         self, sentences: Iterable[SenseSentence]
     ) -> Iterator[tuple[Target, list[str] | None]]:
         """
-        Yields each target with the sense that each combination of layers gives it, or with `None`
-        if its lemma and part of speech are not in the training corpus.
+        Yields each target with a list of senses, the choice of each combination of layers, or with
+        `None` if its lemma and part of speech are not in the training corpus.
         """
-        for target, vectors in self._vectors(sentences):
-            if target.entry not in self._sums:
+        for target, vectors in self._embed_targets(sentences):
+            if target.lemma_key not in self._sums:
                 yield target, None
                 continue
-            sums = self._sums[target.entry]
-            senses = [sense for sense, _ in self._counts[target.entry].most_common()]
+            sums = self._sums[target.lemma_key]
+            senses = [sense for sense, _ in self._counts[target.lemma_key].most_common()]
             # Shape: (senses, combinations, dim)
             sums_of_senses = torch.stack([sums[sense] for sense in senses])
             # Shape: (senses, combinations)
             similarity = torch.cosine_similarity(sums_of_senses, vectors, dim=2)
             is_nearest = similarity > similarity.amax(dim=0) - ROUNDING
-            # `argmax` finds the first of the nearest senses: the most frequent of them.
+            # `argmax` finds the first of the nearest senses. It is their most frequent one, because
+            # the senses are in the order of their counts.
             chosen = is_nearest.int().argmax(dim=0)  # Shape: (combinations,)
             yield target, [senses[number] for number in chosen.tolist()]
 
-    def _vectors(self, sentences: Iterable[SenseSentence]) -> Iterator[tuple[Target, Tensor]]:
-        """Yields each target with its vectors, of shape (combinations, dim) and type float64."""
+    def _embed_targets(self, sentences: Iterable[SenseSentence]) -> Iterator[tuple[Target, Tensor]]:
+        """
+        Yields each target with a vector for each combination of layers, shape (combinations, dim),
+        float64.
+        """
         with_targets = (sentence for sentence in sentences if sentence.targets)
         for batch in batches_of_words(with_targets, WORDS_AT_ONCE, num_words_in):
             layers = self.representations.embed([sentence.words for sentence in batch])
@@ -104,9 +110,9 @@ def score_senses(
     first_sense: Callable[[LemmaKey], str | None],
 ) -> list[SenseScore]:
     """
-    Scores several methods on a corpus: the first sense of each target, then the nearest sense by
-    each combination of layers. All methods give a lemma without training data its first sense.
-    `first_sense` returns the first sense of a lemma and its part of speech, or `None`.
+    Scores several methods on a corpus: the baseline that always takes the first sense of a lemma in
+    a dictionary, then the nearest sense by each combination of layers. `first_sense` looks up the
+    dictionary, and returns `None` if it does not have the lemma.
     """
     methods = ["first sense", *model.representations.combinations]
     correct: Counter[str] = Counter()
@@ -114,10 +120,10 @@ def score_senses(
     total = 0
     for target, nearest in model.predict(sentences):
         total += 1
-        first = first_sense(target.entry)
-        senses: list[str | None]
-        if nearest is None:
-            senses = [first for _ in methods]
+        first = first_sense(target.lemma_key)
+        senses: list[str | None]  # the answer of each method
+        if nearest is None:  # without training data, every method falls back on the first sense
+            senses = [first] * len(methods)
         else:
             senses = [first, *nearest]
         for method, sense in zip(methods, senses, strict=True):

@@ -28,7 +28,7 @@ class Occurrence(NamedTuple):
 
 
 class Neighbor(NamedTuple):
-    """A word in its sentence, and the cosine of its vector and the query's."""
+    """A word in its sentence, and the cosine of its vector with the vector of a query."""
 
     occurrence: Occurrence
     cosine: float
@@ -39,25 +39,14 @@ def nearest_words(
 ) -> list[list[Neighbor]]:
     """
     Returns, for each query, the `k` words of the `sentences` whose vectors in a layer have the
-    largest cosines with the query's vector. If the query's own sentence is among them, its words
-    are left out.
+    largest cosines with the query's vector. A sentence with the same words as the query's sentence
+    is left out.
     """
-    vectors = []
-    for query in queries:
-        (layers,) = bilm.embed([query.words])
-        vectors.append(layers[layer, query.position])
-    query_vectors = normalize(torch.stack(vectors), dim=-1)
-    cosines_of_batches = []  # each of shape (queries, words of the batch)
-    num_words = sum(len(sentence) for sentence in sentences)
-    with progress_bar(total=num_words, unit=" words", unit_scale=True) as progress:
-        for batch in batches_of_words(sentences, WORDS_AT_ONCE, len):
-            batch_vectors = torch.cat([layers[layer] for layers in bilm.embed(batch)])
-            cosines_of_batches.append(query_vectors @ normalize(batch_vectors, dim=-1).t())
-            progress.update(len(batch_vectors))
-    cosines = torch.cat(cosines_of_batches, dim=1)  # Shape: (queries, words)
+    query_vectors = _query_vectors(bilm, queries, layer)
+    cosines = _cosines(bilm, query_vectors, sentences, layer)
     nearest = []
     for query, cosines_of_query in zip(queries, cosines, strict=True):
-        neighbors = by_cosine(sentences, cosines_of_query)
+        neighbors = words_by_cosine(sentences, cosines_of_query)
         in_other_sentences = (
             neighbor for neighbor in neighbors if neighbor.occurrence.words != query.words
         )
@@ -65,12 +54,38 @@ def nearest_words(
     return nearest
 
 
-def by_cosine(sentences: Sequence[list[str]], cosines: Tensor) -> Iterator[Neighbor]:
-    """
-    Yields all words of the sentences, the one with the largest cosine first.
+def _query_vectors(bilm: BiLm, queries: Sequence[Occurrence], layer: int) -> Tensor:
+    """Returns the vector of each query in its sentence, shape (queries, dim)."""
+    vectors = []
+    for query in queries:
+        (layers,) = bilm.embed([query.words])
+        vectors.append(layers[layer, query.position])
+    return torch.stack(vectors)
 
-    `cosines`, shape (words,), has the cosine of each word with a query, one sentence after the
-    other.
+
+def _cosines(
+    bilm: BiLm, query_vectors: Tensor, sentences: Sequence[list[str]], layer: int
+) -> Tensor:
+    """
+    Returns the cosine of each query with each word of the sentences, shape (queries, words), and
+    shows a progress bar.
+    """
+    query_directions = normalize(query_vectors, dim=-1)
+    cosines_of_batches = []  # each of shape (queries, words of the batch)
+    num_words = sum(len(sentence) for sentence in sentences)
+    with progress_bar(total=num_words, unit=" words", unit_scale=True) as progress:
+        for batch in batches_of_words(sentences, WORDS_AT_ONCE, len):
+            word_vectors = torch.cat([layers[layer] for layers in bilm.embed(batch)])
+            word_directions = normalize(word_vectors, dim=-1)
+            cosines_of_batches.append(query_directions @ word_directions.t())
+            progress.update(len(word_vectors))
+    return torch.cat(cosines_of_batches, dim=1)
+
+
+def words_by_cosine(sentences: Sequence[list[str]], cosines: Tensor) -> Iterator[Neighbor]:
+    """
+    Yields all words of the sentences in the order of their cosines, the largest first. `cosines`,
+    shape (words,), is in the order of the text.
     """
     lengths = torch.tensor([len(sentence) for sentence in sentences])
     # For each word of the text: the number of its sentence. Shape: (words,)

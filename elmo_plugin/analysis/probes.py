@@ -20,20 +20,22 @@ class TaggedSentence(NamedTuple):
     tags: list[str]
 
 
-def guess_tags(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) -> dict[str, float]:
+def baseline_accuracies(
+    train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]
+) -> dict[str, float]:
     """
-    Returns the accuracies on the test data of two guesses: the most frequent tag of all words
-    (`majority`), and the most frequent tag of the same word (`word`), or `majority` if it is new.
+    Returns the accuracies of two guesses that need no vectors. `majority` is always to guess the
+    most frequent tag of the training data. `word` is to guess the most frequent tag of the same
+    word, or the majority tag if the word is not in the training data.
     """
-    counts: dict[str, Counter[str]] = defaultdict(Counter)  # of the tags of each word
+    tags_of_word: dict[str, Counter[str]] = defaultdict(Counter)
+    all_tags: Counter[str] = Counter()
     for sentence in train:
         for word, tag in zip(sentence.words, sentence.tags, strict=True):
-            counts[word][tag] += 1
-    counts_of_all: Counter[str] = Counter()
-    for counts_of_word in counts.values():
-        counts_of_all.update(counts_of_word)
-    majority = _most_frequent(counts_of_all)
-    tag_of_word = {word: _most_frequent(tags) for word, tags in counts.items()}
+            tags_of_word[word][tag] += 1
+            all_tags[tag] += 1
+    majority = _most_frequent(all_tags)
+    guess_for_word = {word: _most_frequent(tags) for word, tags in tags_of_word.items()}
     right_by_majority = 0
     right_by_word = 0
     total = 0
@@ -42,13 +44,13 @@ def guess_tags(train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]) 
             total += 1
             if tag == majority:
                 right_by_majority += 1
-            if tag == tag_of_word.get(word, majority):
+            if tag == guess_for_word.get(word, majority):
                 right_by_word += 1
     return {"majority": right_by_majority / total, "word": right_by_word / total}
 
 
 def _most_frequent(tags: Counter[str]) -> str:
-    """Returns the most frequent tag; of several, the one that was counted first."""
+    """Returns the most frequent tag; of equally frequent tags, the one counted first."""
     return max(tags, key=tags.__getitem__)
 
 
@@ -84,19 +86,21 @@ def with_control_tags(
 WORDS_AT_ONCE = 20_000  # about how many words are embedded at a time
 _SCORED_AT_ONCE = 8192  # words
 BATCH_SIZE = 256  # words
-MIN_STEPS = 2000
+DEFAULT_EPOCHS = 10
+MIN_STEPS = 2000  # of training, unless the user chooses the number of epochs
 LEARNING_RATE = 0.005  # of the first step; it decreases to 0
+_SMALLEST_DEVIATION = 1e-6
 
 
 class ProbeScore(NamedTuple):
     """
-    The accuracies of a layer or combination, such as "LSTM 1", on test data and on the control
-    task, for each seed.
+    The accuracies of the probes of one combination of layers on test data, one for each seed: on
+    the real tags, and on the control task.
     """
 
-    name: str
+    name: str  # of the combination, such as "LSTM 1"
     accuracies: list[float]
-    control: list[float]
+    control_accuracies: list[float]
 
 
 def probe_layers(
@@ -109,12 +113,13 @@ def probe_layers(
 ) -> list[ProbeScore]:
     """
     Trains `LinearProbes` on each combination of layers, once with each seed, and scores them on the
-    test data: for the tags, and for a control task. `None` for `epochs` is the default of
-    `LinearProbes`.
+    test data, both on the real tags and on a control task. See `LinearProbes` for `epochs`.
     """
     train_vectors = word_vectors(representations, train)
     test_vectors = word_vectors(representations, test)
-    scores = [ProbeScore(name, [], []) for name in representations.combinations]
+    scores = []
+    for name in representations.combinations:
+        scores.append(ProbeScore(name, accuracies=[], control_accuracies=[]))
     tags = sorted({tag for sentence in train for tag in sentence.tags})
     tag_numbers = {tag: number for number, tag in enumerate(tags)}
     for seed in seeds:
@@ -124,9 +129,10 @@ def probe_layers(
         probes = LinearProbes(len(tags), epochs=epochs)
         probes.fit(train_vectors, train_labels, seed)
         accuracies = probes.accuracies(test_vectors, test_labels)  # Shape: (combinations, 2 tasks)
-        for score, (accuracy, control) in zip(scores, accuracies.tolist(), strict=True):
+        for score, accuracies_of_tasks in zip(scores, accuracies.tolist(), strict=True):
+            accuracy, control_accuracy = accuracies_of_tasks
             score.accuracies.append(accuracy)
-            score.control.append(control)
+            score.control_accuracies.append(control_accuracy)
     return scores
 
 
@@ -157,11 +163,13 @@ def _labels(tag_numbers: Mapping[str, int], tasks: Sequence[Sequence[TaggedSente
 
 class LinearProbes:
     """
-    Linear softmax classifiers, trained by Adam on features with mean 0 and variance 1 over the
-    training data. Each kind of vectors has its own classifier for each task. All of them begin with
-    the same weights and read the words in the same order, so each learns as if it were the only
-    one. The learning rate decreases linearly to 0 over `epochs`. By default (`None`), there are 10
-    epochs, or more if these have fewer than `MIN_STEPS` steps.
+    Linear softmax classifiers, one for each combination of layers and each task, all trained at
+    the same time by Adam. They begin with the same weights and read the words in the same order, so
+    each learns as if it were alone. Features are standardized: over the training data each has
+    mean 0 and variance 1.
+
+    The learning rate decreases linearly to 0 over `epochs`. If this is `None`, there are
+    `DEFAULT_EPOCHS`, or as many more as `MIN_STEPS` steps need.
     """
 
     def __init__(self, num_classes: int, *, epochs: int | None) -> None:
@@ -169,7 +177,9 @@ class LinearProbes:
         self._epochs = epochs
 
     def fit(self, vectors: Tensor, labels: Tensor, seed: int) -> "LinearProbes":
-        """Trains on vectors of shape (kinds, words, dim) and labels of shape (tasks, words)."""
+        """
+        Trains on vectors of shape (combinations, words, dim) and labels of shape (tasks, words).
+        """
         generator = torch.Generator().manual_seed(seed)
         self._standardize(vectors)
         self._initialize(vectors, len(labels), generator)
@@ -178,14 +188,14 @@ class LinearProbes:
         steps_per_epoch = ceil_div(num_words, BATCH_SIZE)
         epochs = self._epochs
         if epochs is None:
-            epochs = max(10, ceil_div(MIN_STEPS, steps_per_epoch))
+            epochs = max(DEFAULT_EPOCHS, ceil_div(MIN_STEPS, steps_per_epoch))
         num_steps = epochs * steps_per_epoch
 
-        def share_of_rate(step: int) -> float:
-            """Returns which share of the learning rate a step has: from 1 down to 0."""
+        def share_of_first_rate(step: int) -> float:
+            """Returns the learning rate of a step as a share of the first one: from 1 to 0."""
             return 1 - step / num_steps
 
-        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, share_of_rate)
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, share_of_first_rate)
         for _ in range(epochs):
             shuffled = torch.randperm(num_words, generator=generator)
             for words in shuffled.split(BATCH_SIZE):
@@ -196,50 +206,52 @@ class LinearProbes:
         return self
 
     def _standardize(self, vectors: Tensor) -> None:
-        """Sets the shift and the factor that give each feature mean 0 and variance 1."""
-        self._mean = vectors.mean(dim=1, keepdim=True)  # Shape: (kinds, 1, dim)
-        deviation = vectors.std(dim=1, correction=0, keepdim=True)
-        # The deviation of a constant feature is 0.
-        self._scale = 1 / deviation.clamp(min=1e-6)  # Shape: (kinds, 1, dim)
+        """Sets the means and the factors by which `_logits` standardizes each feature."""
+        self._mean = vectors.mean(dim=1, keepdim=True)  # Shape: (combinations, 1, dim)
+        deviation = vectors.std(dim=1, correction=0, keepdim=True)  # Shape: (combinations, 1, dim)
+        # A constant feature has the deviation 0, and 1 / 0 is infinite.
+        self._scale = 1 / deviation.clamp(min=_SMALLEST_DEVIATION)
 
     def _initialize(self, vectors: Tensor, num_tasks: int, generator: torch.Generator) -> None:
         """Sets the parameters: all classifiers begin with the same weights, drawn at random."""
-        kinds, _, dim = vectors.shape
-        bound = dim**-0.5
+        num_combinations, _, dim = vectors.shape
+        bound = dim**-0.5  # as in `nn.Linear`
         weight = torch.empty(self._num_classes, dim)
         weight.uniform_(-bound, bound, generator=generator)
-        # Shape: (kinds, dim, tasks * classes)
-        self._weight = nn.Parameter(weight.t().repeat(kinds, 1, num_tasks))
-        self._bias = nn.Parameter(torch.zeros(kinds, 1, num_tasks * self._num_classes))
+        # Shape: (combinations, dim, tasks * classes)
+        self._weight = nn.Parameter(weight.t().repeat(num_combinations, 1, num_tasks))
+        self._bias = nn.Parameter(torch.zeros(num_combinations, 1, num_tasks * self._num_classes))
 
     def _loss(self, vectors: Tensor, labels: Tensor) -> Tensor:
         """
-        Returns the sum of all classifiers' mean losses over a batch. Their gradients are
-        independent, because no parameter belongs to two classifiers. `vectors` have the shape
-        (kinds, batch, dim), and `labels` (tasks, batch).
+        Returns each classifier's mean loss over a batch, added up. A classifier's gradient is not
+        affected by the other losses, because no parameter belongs to two classifiers. `vectors`
+        have the shape (combinations, batch, dim), and `labels` (tasks, batch).
         """
-        kinds, batch_size, _ = vectors.shape
-        logits = self._logits(vectors)  # Shape: (kinds, batch, tasks, classes)
-        targets = labels.t().expand(kinds, -1, -1)  # Shape: (kinds, batch, tasks)
+        num_combinations, batch_size, _ = vectors.shape
+        logits = self._logits(vectors)  # Shape: (combinations, batch, tasks, classes)
+        # Shape: (combinations, batch, tasks)
+        targets = labels.t().expand(num_combinations, -1, -1)
         summed = functional.cross_entropy(logits.flatten(0, 2), targets.flatten(), reduction="sum")
         return summed / batch_size
 
     @torch.no_grad()
     def accuracies(self, vectors: Tensor, labels: Tensor) -> Tensor:
         """
-        Returns the share of words that get their label, shape (kinds, tasks). An unknown label, -1,
-        is never right.
+        Returns the share of words that get their label, shape (combinations, tasks). The label -1,
+        a tag that is not in the training data, is never predicted and counts as an error.
         """
         correct = torch.zeros(len(vectors), len(labels), dtype=torch.long, device=vectors.device)
         parts_of_vectors = vectors.split(_SCORED_AT_ONCE, dim=1)
         parts_of_labels = labels.split(_SCORED_AT_ONCE, dim=1)
         for some_vectors, some_labels in zip(parts_of_vectors, parts_of_labels, strict=True):
-            predicted = self._logits(some_vectors).argmax(dim=3)  # Shape: (kinds, words, tasks)
+            predicted = self._logits(some_vectors).argmax(dim=3)
+            # Shape of `predicted`: (combinations, words, tasks)
             correct += (predicted == some_labels.t()).sum(dim=1)
         return correct / labels.size(1)
 
     def _logits(self, vectors: Tensor) -> Tensor:
-        """Returns a score for each class, shape (kinds, words, tasks, classes)."""
-        features = (vectors - self._mean) * self._scale  # Shape: (kinds, words, dim)
+        """Returns a score for each class, shape (combinations, words, tasks, classes)."""
+        features = (vectors - self._mean) * self._scale  # Shape: (combinations, words, dim)
         logits = torch.baddbmm(self._bias, features, self._weight)
         return logits.unflatten(2, (-1, self._num_classes))

@@ -14,13 +14,16 @@ from torch.nn import functional
 from elmo_plugin.archives import load_mixes
 from elmo_plugin.bilm import BiLm, Layers, select_layers
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.embedding import SqliteCache, layer_name
+from elmo_plugin.embedding import LayerMix, SqliteCache, layer_name
 
 Item = TypeVar("Item")
 
 
 class Combination(NamedTuple):
-    """A selection of layers, after layer normalization if `layer_norm`."""
+    """
+    How the layers become one vector of a word: `layers` is as in `select_layers`. With `layer_norm`
+    each layer is normalized first.
+    """
 
     layers: Layers
     layer_norm: bool = False
@@ -67,7 +70,8 @@ class RepresentationSettings:
     precision, device : `str`
         See `BiLm.from_pretrained`.
     cache : `str`, optional (default = `None`)
-        The folder in which vectors are kept, by default `$ELMO_PLUGIN_CACHE`, if it is set.
+        The folder of a `SqliteCache` for the biLM's vectors. By default the folder that the
+        environment variable `ELMO_PLUGIN_CACHE` names, if it is set; otherwise nothing is cached.
     """
 
     bilm: str
@@ -84,8 +88,7 @@ def layer_representations(
 ) -> Representations:
     """
     Returns each layer of a biLM, their mean, and the mixes that the models in `archives` have
-    learned, without their `gamma`, because a common factor changes neither cosines nor probes.
-    `trust` is `load_archive`'s.
+    learned. See `load_archive` for `trust`.
 
     Raises `BiLmError` if a model does not use ELMo, or has another biLM.
     """
@@ -98,14 +101,21 @@ def layer_representations(
                     f"archive {archive}: its ELMo at {trained.placement} has another biLM, or "
                     "trained it"
                 )
-            mix = trained.mix
-            weights = [0.0] * bilm.num_layers  # layers that are not mixed have the weight 0
-            normalized = mix.scalar_mix.normalized_weights().tolist()
-            for number, weight in zip(mix.layer_numbers, normalized, strict=True):
-                weights[number] = weight
             name = f"{archive}, {trained.placement}"
-            combinations[name] = Combination(weights, mix.layer_norm)
+            combinations[name] = _combination_of_mix(trained.mix, bilm.num_layers)
     return Representations(bilm.embed, combinations)
+
+
+def _combination_of_mix(mix: LayerMix, num_layers: int) -> Combination:
+    """
+    Returns the combination of layers that a model has learned. Its factor `gamma` is left out,
+    because it changes neither cosines nor probes.
+    """
+    weights = [0.0] * num_layers  # layers that are not mixed have the weight 0
+    normalized = mix.scalar_mix.normalized_weights().tolist()
+    for number, weight in zip(mix.layer_numbers, normalized, strict=True):
+        weights[number] = weight
+    return Combination(weights, mix.layer_norm)
 
 
 def controls(bilm: BiLm, representations: Representations) -> list[Representations]:
@@ -128,22 +138,26 @@ def load_representations(settings: RepresentationSettings) -> list[Representatio
     """Loads a biLM, and returns its `layer_representations`, then the `controls` if requested."""
     bilm = BiLm.from_pretrained(settings.bilm, settings.precision, settings.device)
     layers = layer_representations(bilm, settings.mixes, trust=settings.trust)
-    cache = settings.cache or os.environ.get("ELMO_PLUGIN_CACHE")
-    if cache:
-        layers = layers._replace(embed=partial(bilm.embed, cache=SqliteCache(cache)))
+    cache_folder = settings.cache or os.environ.get("ELMO_PLUGIN_CACHE")
+    if cache_folder:
+        embed_with_cache = partial(bilm.embed, cache=SqliteCache(cache_folder))
+        layers = Representations(embed_with_cache, layers.combinations)
     if not settings.with_controls:
         return [layers]
     return [layers, *controls(bilm, layers)]
 
 
 def random_bilm(bilm: BiLm, seed: int = 1) -> BiLm:
-    """Returns a frozen biLM of the same sizes, on the same device, with initial weights."""
+    """
+    Returns a frozen biLM with the same options on the same device, whose weights are random: it was
+    never trained.
+    """
     with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay the same
         torch.manual_seed(seed)
-        random = BiLm(bilm.options)
-    random.to(bilm.device)
-    random.eval()
-    return random.requires_grad_(False)
+        untrained = BiLm(bilm.options)
+    untrained.to(bilm.device)
+    untrained.eval()
+    return untrained.requires_grad_(False)
 
 
 def count_bytes(sentences: Sequence[Sequence[str]]) -> list[Tensor]:
@@ -155,7 +169,8 @@ def count_bytes(sentences: Sequence[Sequence[str]]) -> list[Tensor]:
     for words in sentences:
         counts = []
         for word in words:
-            word_bytes = torch.tensor(list(word.encode()), dtype=torch.long)  # a word may be empty
+            # The type is given because torch makes a float tensor of the empty word's bytes.
+            word_bytes = torch.tensor(list(word.encode()), dtype=torch.long)
             counts.append(word_bytes.bincount(minlength=256).float())
         counted.append(torch.stack(counts).unsqueeze(0))
     return counted
@@ -177,8 +192,8 @@ def batches_of_words(
     items: Iterable[Item], num_words: int, length: Callable[[Item], int]
 ) -> Iterator[list[Item]]:
     """
-    Yields batches of consecutive items, such as sentences. A batch ends when it has `num_words`
-    words or more; `length` returns how many an item has.
+    Yields batches of consecutive items, such as sentences. A batch ends with the item by which it
+    reaches `num_words` words. `length` returns the number of words in an item.
     """
     batch: list[Item] = []
     words_in_batch = 0

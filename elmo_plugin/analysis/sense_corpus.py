@@ -26,7 +26,7 @@ class Target(NamedTuple):
     senses: list[str]  # the correct ones, as keys of WordNet
 
     @property
-    def entry(self) -> LemmaKey:
+    def lemma_key(self) -> LemmaKey:
         """The lemma and part of speech."""
         return self.lemma, self.part_of_speech
 
@@ -40,16 +40,20 @@ class SenseSentence(NamedTuple):
 
 def read_senses(path: str | os.PathLike[str]) -> Iterator[SenseSentence]:
     """
-    Reads sentences with senses: JSON lines with `tokens` and `targets` (`index`, `length`, `lemma`,
-    `pos` and `senses`); or, if the name ends in `.xml`, a corpus of the unified evaluation
-    framework of Raganato et al. (2017), such as `semcor.data.xml`, with its senses in the file
-    `semcor.gold.key.txt` next to it.
+    Reads sentences with senses from a file in one of two formats.
+
+    A file whose name ends in `.xml` is a corpus of the unified evaluation framework of Raganato et
+    al. (2017). The senses of `semcor.data.xml`, for example, are in `semcor.gold.key.txt` next to
+    it.
+
+    Any other file has a JSON object in each line, with the fields `tokens` and `targets`. A target
+    has the fields `index`, `length`, `lemma`, `pos` and `senses`.
 
     Raises `ConfigurationError`, naming the file and a line or an instance, if a file is malformed.
     """
     if str(path).endswith(".xml"):
-        gold = Path(str(path).removesuffix(".data.xml") + ".gold.key.txt")
-        yield from _read_xml(str(path), _read_keys(gold))
+        senses_path = Path(str(path).removesuffix(".data.xml") + ".gold.key.txt")
+        yield from _read_xml(str(path), _read_instance_senses(senses_path))
         return
     for line in read_text_lines(str(path)):
         if line.text.strip():
@@ -83,8 +87,7 @@ def _sentence_of_json(content: Any) -> SenseSentence:
         raise TypeError
     targets = [_target_of_json(target) for target in content["targets"]]
     for target in targets:
-        is_in_sentence = target.first + target.length <= len(words)
-        if not is_in_sentence:
+        if target.first + target.length > len(words):
             raise TypeError
     return SenseSentence(words, targets)
 
@@ -99,12 +102,11 @@ def _target_of_json(content: Any) -> Target:
     lemma = content["lemma"]
     part_of_speech = content["pos"]
     senses = content["senses"]
-    are_integers = (
-        type(index) is int and type(length) is int
-    )  # by the exact type, because `True` is an `int`
+    # Not by `isinstance`, because `True` is an `int`.
+    are_integers = type(index) is int and type(length) is int
     if not are_integers or index < 0 or length < 1:
         raise TypeError
-    if not is_list_of(senses, str) or not senses or not all(senses):
+    if not is_list_of(senses, str) or not senses or "" in senses:
         raise TypeError
     if not lemma or part_of_speech not in _PARTS_OF_SPEECH.values():
         raise TypeError
@@ -116,13 +118,13 @@ def _as_in_wordnet(lemma: str) -> str:
     return lemma.lower().replace(" ", "_")
 
 
-def _read_keys(path: Path) -> dict[str, list[str]]:
+def _read_instance_senses(path: Path) -> dict[str, list[str]]:
     """
-    Reads the file of keys beside a corpus in XML: returns the senses of each instance, by its id.
-    Raises `ConfigurationError`, naming file and line, if a line is without senses, or if two lines
-    have the same id.
+    Reads the file with the senses of a corpus in XML, and returns the senses of each instance by
+    its id. Raises `ConfigurationError`, naming file and line, if a line is without senses, or if
+    two lines have the same id.
     """
-    keys: dict[str, list[str]] = {}
+    senses_by_id: dict[str, list[str]] = {}
     for line in read_text_lines(str(path)):
         if not line.columns:
             continue  # a blank line
@@ -130,58 +132,71 @@ def _read_keys(path: Path) -> dict[str, list[str]]:
         senses = line.columns[1:]
         if not senses:
             raise line.error("expected the id of an instance and its senses")
-        if identifier in keys:
+        if identifier in senses_by_id:
             raise line.error(f"an earlier line has the senses of {identifier!r}")
-        keys[identifier] = senses
-    return keys
+        senses_by_id[identifier] = senses
+    return senses_by_id
 
 
-def _read_xml(path: str, keys: dict[str, list[str]]) -> Iterator[SenseSentence]:
+def _read_xml(path: str, senses_by_id: dict[str, list[str]]) -> Iterator[SenseSentence]:
     """Reads the sentences of a corpus in XML, given the senses of its instances."""
     try:
         for _, element in ElementTree.iterparse(path):
             if element.tag == "sentence":
-                yield _parse_sentence(element, keys, path)
-                element.clear()  # a large corpus would not fit in memory
+                yield _parse_sentence(element, senses_by_id, path)
+                element.clear()  # otherwise all sentences would stay in memory
     except ElementTree.ParseError as error:
         raise ConfigurationError(f"{path}: not well-formed XML ({error})") from None
 
 
 def _parse_sentence(
-    sentence: Iterable[ElementTree.Element], keys: dict[str, list[str]], path: str
+    sentence: Iterable[ElementTree.Element], senses_by_id: dict[str, list[str]], path: str
 ) -> SenseSentence:
     """
-    Reads a sentence of XML. Its elements are words without a sense, and instances with senses.
-    Both may be several words, divided by spaces. Raises `ConfigurationError`, naming file
-    and instance, if something is missing.
+    Reads a sentence of XML. Its elements are instances, with senses, and words without a sense. An
+    element may have several words, with spaces between them.
     """
     words: list[str] = []
     targets = []
     for element in sentence:
-        text = element.text or ""
-        parts = text.split()
         if element.tag == "instance":
-            identifier = element.get("id", "")
-            if identifier not in keys:
-                raise ConfigurationError(
-                    f"{path}: the instance {identifier!r} is not in the file of keys"
-                )
-            part_of_speech = _PARTS_OF_SPEECH.get(element.get("pos", ""))
-            lemma = _as_in_wordnet(element.get("lemma", ""))
-            if not parts or not lemma or part_of_speech is None:
-                raise ConfigurationError(
-                    f"{path}: the instance {identifier!r} needs words, a lemma, and as pos one of "
-                    f"{', '.join(_PARTS_OF_SPEECH)}"
-                )
-            targets.append(Target(len(words), len(parts), lemma, part_of_speech, keys[identifier]))
-        words += parts
+            targets.append(_parse_instance(element, len(words), senses_by_id, path))
+        words += _words_of_element(element)
     return SenseSentence(words, targets)
+
+
+def _parse_instance(
+    element: ElementTree.Element, first: int, senses_by_id: dict[str, list[str]], path: str
+) -> Target:
+    """
+    Returns the target that an instance describes; `first` is the position of its first word. Raises
+    `ConfigurationError`, naming file and instance, if something is missing.
+    """
+    identifier = element.get("id", "")
+    if identifier not in senses_by_id:
+        raise ConfigurationError(f"{path}: the instance {identifier!r} is not in the file of keys")
+    length = len(_words_of_element(element))
+    lemma = _as_in_wordnet(element.get("lemma", ""))
+    part_of_speech = _PARTS_OF_SPEECH.get(element.get("pos", ""))
+    if length == 0 or not lemma or part_of_speech is None:
+        raise ConfigurationError(
+            f"{path}: the instance {identifier!r} needs words, a lemma, and as pos one of "
+            f"{', '.join(_PARTS_OF_SPEECH)}"
+        )
+    return Target(first, length, lemma, part_of_speech, senses_by_id[identifier])
+
+
+def _words_of_element(element: ElementTree.Element) -> list[str]:
+    """Returns the words between the tags of an element."""
+    if element.text is None:
+        return []
+    return element.text.split()
 
 
 def read_first_senses(path: str | os.PathLike[str]) -> dict[LemmaKey, str]:
     """
-    Reads the first sense of each lemma from lines of lemma, part of speech, rank and key, with tabs
-    between them. The rank of a first sense is 1; lines with other ranks are left out. Raises
+    Reads the first sense of each lemma. A line has four columns with tabs between them: lemma, part
+    of speech, rank, and the key of the sense. Senses of another rank than 1 are left out. Raises
     `ConfigurationError`, naming file and line, if a line has too few columns.
     """
     senses = {}
@@ -197,8 +212,8 @@ def read_first_senses(path: str | os.PathLike[str]) -> dict[LemmaKey, str]:
 
 def wordnet_first_senses() -> Callable[[LemmaKey], str | None]:
     """
-    Returns a function from a lemma and part of speech to its first sense in nltk's WordNet, or to
-    `None` if WordNet does not have it. Raises `ConfigurationError` if WordNet is not installed.
+    Returns a function that looks up the first sense of a lemma and part of speech in nltk's
+    WordNet. Raises `ConfigurationError` if WordNet is not installed.
     """
     from nltk.corpus import wordnet  # here, because the import looks for WordNet's files
 
@@ -210,13 +225,14 @@ def wordnet_first_senses() -> Callable[[LemmaKey], str | None]:
             "file of first senses"
         ) from None
 
-    def first_sense(entry: LemmaKey) -> str | None:
-        """Returns the key of a lemma in its most frequent meaning, or `None`."""
-        lemma, part_of_speech = entry
+    def first_sense(lemma_key: LemmaKey) -> str | None:
+        """Returns the sense key of a lemma's most frequent meaning, or `None` if it has none."""
+        lemma, part_of_speech = lemma_key
         synsets = wordnet.synsets(lemma, part_of_speech)
         if not synsets:
             return None
-        # WordNet lists the most frequent meaning first, with all the lemmas that share it.
+        # WordNet lists the most frequent meaning first. Several lemmas share a meaning, and each of
+        # them has its own key.
         most_frequent_meaning = synsets[0]
         for sense in most_frequent_meaning.lemmas():
             if sense.name().lower() == lemma:

@@ -68,7 +68,7 @@ def read_tagged(path: str) -> "list[TaggedSentence]":
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    from elmo_plugin.analysis.probes import guess_tags, probe_layers
+    from elmo_plugin.analysis.probes import baseline_accuracies, probe_layers
     from elmo_plugin.analysis.representations import load_representations
 
     train = read_tagged(args.train)
@@ -81,11 +81,11 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     scores: list[ProbeScore] = []
     for representations in load_representations(representation_settings(args)):
         scores += probe_layers(representations, train, test, seeds=args.seeds, epochs=args.epochs)
-    guesses = guess_tags(train, test)
+    guesses = baseline_accuracies(train, test)
     _show_accuracies(guesses, scores)
     layers = {}
     for score in scores:
-        layers[score.name] = {"accuracies": score.accuracies, "control": score.control}
+        layers[score.name] = {"accuracies": score.accuracies, "control": score.control_accuracies}
     return {**guesses, "layers": layers}
 
 
@@ -100,7 +100,7 @@ def _show_accuracies(guesses: Mapping[str, float], scores: Sequence["ProbeScore"
     show(f"{'':{width}}{'accuracy':16} {'control':>7}  {'selectivity':>11}")
     for score in scores:
         mean = 100 * statistics.mean(score.accuracies)
-        control = 100 * statistics.mean(score.control)
+        control = 100 * statistics.mean(score.control_accuracies)
         accuracy = f"{mean:6.2f}"
         if len(score.accuracies) > 1:
             accuracy += f" ± {100 * statistics.stdev(score.accuracies):.2f}"

@@ -96,14 +96,14 @@ def run(args: argparse.Namespace) -> None:
     metric = scores.find_metric(planned, args.metric)
     _check_before_training(planned, metric)
     outcomes = _train(planned, args)
-    scores_of_configs, failures = scores.judge(planned, outcomes, metric)
-    table = scores.table(scores_of_configs, metric=str(metric))
+    scores_of_configs, failures = scores.collect_scores(planned, outcomes, metric)
+    table = scores.markdown_table(scores_of_configs, metric=str(metric))
     show()
     show_lines(table)
     with atomic_write(folder / "table.md") as temporary:
         temporary.write_text(table, encoding="utf-8")
     if args.json is not None:
-        write_json(args.json, scores.results(planned, scores_of_configs, _command_line()))
+        write_json(args.json, scores.results_for_json(planned, scores_of_configs, _command_line()))
     if failures:
         raise SystemExit("\n".join(failures))
 
@@ -124,7 +124,7 @@ def _check_before_training(planned: "Sequence[Training]", metric: "Metric") -> N
         if training.folder.exists():
             # Called for their exceptions: the scores themselves are read after the trainings.
             metrics = read_metrics(training.config, training.folder)
-            metric.score(metrics, place=f"{training.folder}: ")
+            metric.score(metrics, prefix=f"{training.folder}: ")
 
 
 def _train(planned: "Sequence[Training]", args: argparse.Namespace) -> "Iterable[Outcome]":

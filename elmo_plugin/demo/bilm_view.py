@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize, pad
 
-from elmo_plugin.analysis.neighbors import Occurrence, by_cosine
+from elmo_plugin.analysis.neighbors import Occurrence, words_by_cosine
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.common.task_cards import task_cards
@@ -189,7 +189,7 @@ def _nearest_neighbors(
     unit = normalize(vectors, dim=-1)
     cosines = unit @ unit[chosen]  # Shape: (words,)
     cosines[chosen] = math.inf  # so that the chosen word itself comes first, and can be left out
-    most_similar = islice(by_cosine(sentences, cosines), 1, 1 + NUM_NEIGHBORS)
+    most_similar = islice(words_by_cosine(sentences, cosines), 1, 1 + NUM_NEIGHBORS)
     neighbors = []
     for neighbor in most_similar:
         neighbors.append({**neighbor.occurrence._asdict(), "cosine": neighbor.cosine})

@@ -31,7 +31,7 @@ def read_examples(file: str, text: str) -> Iterator[Record]:
         SyntaxError,
         ValueError,
         AttributeError,  # the first statement has no value, as an import
-        TypeError,  # JSON has no sets and no bytes
+        TypeError,  # JSON lacks sets and bytes
         RecursionError,
         MemoryError,
     ) as error:

@@ -23,8 +23,9 @@ from elmo_plugin.integrations.word_vectors import WordVectors
 class ElmoEmbeddings(TokenEmbeddings):
     """
     Embeds the words of flair's sentences with a frozen biLM, on flair's device. A saved model
-    contains the biLM. flair keeps a word's vectors under the name of the embeddings, so the name
-    has a digest of the biLM and the settings in it.
+    contains the biLM. flair stores a word's vectors in the word, under the name of the embeddings.
+    So that other embeddings do not find them there, the name contains a digest of the biLM and the
+    settings.
 
     See `WordVectors` for the parameters; the layers "all" are concatenated. Raises `BiLmError` if
     the biLM cannot be loaded, or the parameters do not fit it.
@@ -61,22 +62,24 @@ class ElmoEmbeddings(TokenEmbeddings):
         """Restores the embeddings from what `to_params` returned, without the biLM's source."""
         options = BiLmOptions.from_dict(params["options"])
         precision = params["precision"]
-        # `WordVectors` would load the biLM from its source when it is first used. This one gets its
-        # biLM before, so any name can be in the place of the source.
-        word_vectors = WordVectors(params["name"], params["layers"], precision)
-        word_vectors.bilm = BiLm(options, precision=precision, weights=params["weights"].items())
-        # Without `__init__`, because it makes word vectors from a source.
+        bilm = BiLm(options, precision=precision, weights=params["weights"].items())
+        # The source is never loaded, because the biLM is set here. It may be any text.
+        word_vectors = WordVectors(
+            source=params["name"], layers=params["layers"], precision=precision
+        )
+        word_vectors.bilm = bilm
+        # `__init__` is not called, because it would load a biLM from a source.
         embeddings = cls.__new__(cls)
         TokenEmbeddings.__init__(embeddings)
         embeddings._set_word_vectors(word_vectors)
         return embeddings
 
     def _set_word_vectors(self, word_vectors: WordVectors) -> None:
-        """Sets the vectors, and what flair needs to know of them."""
+        """Moves the biLM to flair's device, and sets the attributes that flair reads."""
         word_vectors.bilm.to(flair.device)
         self.word_vectors = word_vectors
         self.name = f"elmo-{word_vectors.digest()}"
-        # flair may keep the vectors, because training does not change them.
+        # Training does not change the vectors, so flair may reuse them in the next epoch.
         self.static_embeddings = True
 
     def _add_embeddings_internal(self, sentences: list[Sentence]) -> None:
@@ -84,8 +87,8 @@ class ElmoEmbeddings(TokenEmbeddings):
         words = [[token.text for token in sentence] for sentence in sentences]
         for sentence, vectors in zip(sentences, self.word_vectors.embed(words), strict=True):
             rows = torch.from_numpy(vectors).to(flair.device)
-            if rows.dim() == 3:
-                rows = rows.movedim(0, 1).flatten(1)  # Shape: (words, num_layers * dim)
-            # Shape of rows: (words, embedding_length)
+            if self.word_vectors.layers == "all":  # Shape of `rows`: (num_layers, words, dim)
+                rows = rows.movedim(0, 1).flatten(1)
+            # Shape of `rows`: (words, embedding_length)
             for token, vector in zip(sentence, rows, strict=True):
                 token.set_embedding(self.name, vector)

@@ -15,9 +15,9 @@ from elmo_plugin.integrations.word_vectors import WordVectors
 
 class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """
-    Turns each text into one vector, by default the mean of its words' vectors; zeros without words.
-    It learns nothing: `fit` loads the biLM, to be pickled with the transformer. Other `bilm`,
-    `layers` and `precision` need another `fit`.
+    Turns each text into one vector, by default the mean of its words' vectors. The vector of a text
+    without words is zero. Nothing is learned: `fit` only loads the biLM, so that a pickle of the
+    transformer contains it. Call `fit` again after a change of `bilm`, `layers` or `precision`.
 
     # Parameters
 
@@ -68,19 +68,20 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def transform(self, X: Iterable[Any]) -> np.ndarray:
         """
-        Returns the vectors of texts or lists of words, shape (texts, features), float32. A column
-        of a table or of an array, of shape (texts, 1), is its texts.
+        Returns the vectors of texts, shape (texts, features), float32. A text may also be a list of
+        its words. The texts may be a table or an array with a single column, of shape (texts, 1).
 
-        Raises `BiLmError`, naming the first text that is neither, or if the device does not exist.
+        Raises `BiLmError` if an item is neither a text nor a list of words, or if the device does
+        not exist.
         """
         check_is_fitted(self)
         self._prepare()
-        is_document = isinstance(getattr(X, "text", None), str)  # such as spaCy's
-        if isinstance(X, str) or is_document:
+        is_spacy_document = isinstance(getattr(X, "text", None), str)
+        if isinstance(X, str) or is_spacy_document:
             raise BiLmError("expected several texts, got one: put it in a list")
         shape: tuple[int, ...] = getattr(X, "shape", ())
-        is_column = len(shape) == 2 and shape[1] == 1
-        if is_column:
+        has_one_column = len(shape) == 2 and shape[1] == 1
+        if has_one_column:
             X = np.asarray(X)[:, 0]
         vectors = self.word_vectors_.bilm.encode(
             X,
@@ -90,23 +91,24 @@ class ElmoVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             batch_size=self.batch_size,
             tokenizer=self.tokenizer,
         )
-        # For the layers "all" the shape was (texts, num_layers, dim).
+        # Concatenates the layers "all": for them, the shape is (texts, num_layers, dim).
         return vectors.reshape(len(vectors), self._n_features_out)
 
     def _prepare(self) -> None:
         """
-        Checks the parameters again, because `set_params` may have changed them, and moves the biLM
-        to `device`. Raises `BiLmError` if a parameter is wrong.
+        Checks the parameters of `BiLm.encode`, because `set_params` may have changed them. Moves
+        the biLM to `device`, because an unpickled one is on the CPU. Raises `BiLmError` if a
+        parameter is wrong.
         """
-        # `BiLm.encode` would take `None` also, for a vector of each word.
+        # `check_encoding` accepts the pooling `None`, but it would give each word a vector.
         check_choice("pooling", self.pooling, POOLINGS)
         check_encoding(
             self.pooling, output="numpy", tokenizer=self.tokenizer, batch_size=self.batch_size
         )
-        self.word_vectors_.to(self.device)  # the biLM of a pickle is on the CPU
+        self.word_vectors_.to(self.device)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False  # texts, and no table of numbers
+        tags.input_tags.two_d_array = False  # the input is texts, not a table of numbers
         tags.transformer_tags.preserves_dtype = []  # always float32
         return tags

@@ -1,6 +1,7 @@
 """spaCy's pipeline component `elmo`: the vectors of a document's words, in `doc._.elmo`."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,10 +32,9 @@ def make_elmo(
     vectors: bool,
     precision: str,
 ) -> "ElmoComponent":
-    """
-    Makes the component, see `WordVectors` and `ElmoComponent`. spaCy imports this file for any
-    pipeline, so torch is imported only here.
-    """
+    """Makes the component. See `WordVectors` and `ElmoComponent` for the settings."""
+    # Imported here because it imports torch: spaCy imports this file for every pipeline, also for
+    # those that do not use ELMo.
     from elmo_plugin.integrations.word_vectors import WordVectors
 
     return ElmoComponent(WordVectors(bilm, layers, precision), vectors)
@@ -42,13 +42,15 @@ def make_elmo(
 
 class ElmoComponent:
     """
-    Embeds the tokens of a document, each sentence separately if an earlier component sets
-    boundaries. `doc._.elmo` is a numpy array of shape (words, dim), or (num_layers, words, dim) for
-    `layers="all"`, and `None` after tokens were merged or split. `span._.elmo` and `token._.elmo`
-    are parts of it. White space is not a word: its rows are zeros.
+    Embeds the tokens of a document, each sentence separately if an earlier component sets the
+    boundaries of sentences. `doc._.elmo` is a numpy array of shape (words, dim), or (num_layers,
+    words, dim) for `layers="all"`. It is `None` after tokens were merged or split. `span._.elmo`
+    and `token._.elmo` are parts of it. Tokens of white space are embedded as zeros.
 
-    With `vectors`, if the layers are not "all", `vector`, `has_vector` and `similarity` of tokens,
-    spans and documents are ELMo's: a span or a document has the mean of its words.
+    If `vectors` is true, spaCy's `vector`, `has_vector` and `similarity` of tokens, spans and
+    documents are computed from these vectors. The vector of a span or document is the mean of its
+    words' vectors. With `layers="all"` a token does not have a single vector, so `vectors` is
+    ignored.
     """
 
     def __init__(self, word_vectors: "WordVectors", vectors: bool = True) -> None:
@@ -86,22 +88,27 @@ class ElmoComponent:
         """Embeds documents together, and stores the vectors in them."""
         sentences = [_sentences(doc) for doc in docs]
         for doc, array in zip(docs, embed_sentences(self.word_vectors, sentences), strict=True):
-            starts = doc.to_array([IDX])  # the index of each token's first character
-            doc.user_data[_key(doc)] = (starts, array)
+            # The index of each token's first character shows whether tokens were merged or split.
+            starts = doc.to_array([IDX])
+            doc.user_data[_user_data_key(doc)] = (starts, array)
             if self.vectors:
-                doc.tensor = array  # spaCy takes its rows along to other documents and processes
+                # spaCy keeps the rows of the tensor when it copies, divides or joins documents, and
+                # when it sends them to other processes.
+                doc.tensor = array
                 for hooks in (doc.user_token_hooks, doc.user_span_hooks, doc.user_hooks):
                     hooks["vector"] = _vector
                     hooks["has_vector"] = _has_vector
                     hooks["similarity"] = _similarity
 
 
-def _key(doc: Doc) -> Any:
+def _user_data_key(doc: Doc) -> Any:
     """
-    Returns the key, in a document's user data, of a pair: where its tokens began when their vectors
-    were made, and the vectors.
+    Returns the key under which a document's user data contain its vectors, together with the
+    indices where the embedded tokens start.
     """
-    # As the keys of spaCy's extensions: a name, and the characters from 0 to the end.
+    # This is how spaCy stores an extension's value for the characters from 0 to the end. When it
+    # divides or joins documents it shifts these numbers, so `get_vectors` does not find the vectors
+    # of other tokens under the key of the new document.
     return "._.", "elmo", 0, len(doc.text)
 
 
@@ -114,9 +121,10 @@ def get_vectors(item: Doc | Span | Token) -> np.ndarray | None:
         doc = item
     else:
         doc = item.doc
-    if _key(doc) not in doc.user_data:
+    key = _user_data_key(doc)
+    if key not in doc.user_data:
         return None
-    starts, vectors = doc.user_data[_key(doc)]
+    starts, vectors = doc.user_data[key]
     if not np.array_equal(starts, doc.to_array([IDX])):  # tokens were merged or split
         return None
     if isinstance(item, Token):
@@ -132,14 +140,14 @@ for kind in (Doc, Span, Token):
 
 
 def _vector(item: Doc | Span | Token) -> np.ndarray:
-    """Returns the vector of a token, or the mean of the vectors of all words."""
+    """Returns the vector of a token, or the mean of the words' vectors in a span or document."""
     if isinstance(item, Token):
         return item.doc.tensor[item.i]
     if isinstance(item, Span):
         rows = item.doc.tensor[item.start : item.end]
     else:
         rows = item.tensor
-    is_word = rows.any(axis=1)  # the rows of white space are zeros
+    is_word = rows.any(axis=1)  # tokens of white space are embedded as zeros
     words = rows[is_word]
     if len(words) == 0:
         return np.zeros(rows.shape[1], np.float32)
@@ -162,7 +170,7 @@ def _similarity(one: Doc | Span | Token, other: Doc | Span | Token) -> float:
 
 
 def bilm_to_bytes(word_vectors: "WordVectors") -> bytes:
-    """Returns the biLM in msgpack: spaCy stores everything else in this format."""
+    """Returns the biLM in the msgpack format, as spaCy stores other parts of a pipeline."""
     # Imported here because it imports torch, see `make_elmo`.
     from safetensors.torch import save
 
@@ -173,7 +181,8 @@ def bilm_to_bytes(word_vectors: "WordVectors") -> bytes:
 
 def bilm_from_bytes(word_vectors: "WordVectors", content: bytes) -> None:
     """
-    Uses the biLM that `bilm_to_bytes` stored. Raises `BiLmError` if it has NaN or infinite numbers.
+    Puts the biLM that `bilm_to_bytes` stored into `word_vectors`. Raises `BiLmError` if its weights
+    contain NaN or infinite numbers.
     """
     # Imported here because they import torch, see `make_elmo`.
     from safetensors.torch import load
@@ -192,40 +201,41 @@ def embed_sentences(
     word_vectors: "WordVectors", documents: Sequence[Sequence[Sequence[str]]]
 ) -> list[np.ndarray]:
     """
-    Returns the vectors of the tokens of each document, see `WordVectors.embed`. A document is a
-    list of one or more sentences, which may be empty. Tokens are read as `BiLm.encode` reads a
-    text: typographic characters as ASCII, without white space; a token of white space only gets
-    zeros. The biLM computes where spaCy does: on the GPU after `spacy.require_gpu()`.
+    Returns the vectors of each document's tokens, see `WordVectors.embed`. A document is a list of
+    one or more sentences. A sentence may be empty.
+
+    As in `BiLm.encode`, typographic characters are read as ASCII, and white space is not read. A
+    token of nothing but white space gets zeros. The biLM runs on spaCy's device: on the GPU after
+    `spacy.require_gpu()`.
     """
     word_vectors.to(str(get_torch_default_device()))
-    # For each sentence of all documents: its tokens, where white space is an empty string, and its
-    # words, without the empty strings.
-    tokens = []
-    words = []
+    sentences = []  # of all documents
+    words_of_sentences = []
     for document in documents:
         for sentence in document:
-            normalized = [normalize_text(token).strip() for token in sentence]
-            tokens.append(normalized)
-            words.append([token for token in normalized if token])
+            tokens = [normalize_text(token).strip() for token in sentence]
+            sentences.append(tokens)
+            # White space became an empty string, which is not a word.
+            words_of_sentences.append([token for token in tokens if token])
     vectors_of_sentences = []
-    for embedded, sentence_tokens in zip(word_vectors.embed(words), tokens, strict=True):
-        vectors_of_sentences.append(_with_zeros(embedded, sentence_tokens))
+    for word_rows, tokens in zip(word_vectors.embed(words_of_sentences), sentences, strict=True):
+        vectors_of_sentences.append(_rows_of_tokens(tokens, word_rows))
+    remaining = iter(vectors_of_sentences)
     vectors_of_documents = []
-    start = 0  # the first sentence of the document
     for document in documents:
-        stop = start + len(document)
-        vectors_of_documents.append(np.concatenate(vectors_of_sentences[start:stop], axis=-2))
-        start = stop
+        vectors_in_document = list(islice(remaining, len(document)))
+        vectors_of_documents.append(np.concatenate(vectors_in_document, axis=-2))
     return vectors_of_documents
 
 
-def _with_zeros(vectors: np.ndarray, tokens: Sequence[str]) -> np.ndarray:
+def _rows_of_tokens(tokens: Sequence[str], word_rows: np.ndarray) -> np.ndarray:
     """
-    Returns a row for each token: the vectors of words in their order, and zeros for empty tokens.
+    Returns a row for each token: the next row of `word_rows` if it is a word, and zeros if it is
+    empty. Shape (tokens, dim) or (num_layers, tokens, dim), as `word_rows`.
     """
-    rows = np.zeros((*vectors.shape[:-2], len(tokens), vectors.shape[-1]), vectors.dtype)
+    rows = np.zeros((*word_rows.shape[:-2], len(tokens), word_rows.shape[-1]), word_rows.dtype)
     positions = [position for position, token in enumerate(tokens) if token]
-    rows[..., positions, :] = vectors
+    rows[..., positions, :] = word_rows
     return rows
 
 
@@ -234,7 +244,8 @@ def _sentences(doc: Doc) -> list[list[str]]:
     Returns the tokens of each sentence; a document without sentence boundaries is one sentence.
     """
     spans: Iterable[Doc | Span] = [doc]
-    # spaCy says that an empty document has all annotations, but it has zero sentences.
+    # An empty document is excluded, because spaCy says that it has every annotation, but then
+    # yields no sentence.
     if len(doc) > 0 and doc.has_annotation("SENT_START"):
         spans = doc.sents
     return [[token.text for token in span] for span in spans]

@@ -15,7 +15,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.integrations.spacy_component import bilm_from_bytes, bilm_to_bytes, embed_sentences
 from elmo_plugin.integrations.word_vectors import WordVectors
 
-Layers = list[Floats3d]  # Shape of each: (num_layers, words, dim)
+Layers = list[Floats3d]  # for each document, shape (num_layers, words, dim)
 
 
 @registry.architectures("elmo_plugin.Tok2VecElmo.v1")
@@ -27,11 +27,13 @@ def build_tok2vec_elmo(
     embed: Model[list[Doc], list[Floats2d]] | None = None,
 ) -> Model[list[Doc], list[Floats2d]]:
     """
-    Builds the layer that gives each word a vector of this `width`. In spaCy's configurations it is
-    a whole `tok2vec`, or the part of a `spacy.Tok2Vec.v2` that embeds words. It is a learned mix of
-    the layers of a frozen biLM (stored with the model), dropout and a maxout layer. The argument
-    `embed` adds another layer, such as `spacy.MultiHashEmbed.v2`: its vectors are concatenated with
-    the mix before the maxout layer.
+    Builds a model that gives each word a vector of this `width`: a learned mix of the layers of a
+    frozen biLM, then dropout, then a maxout layer. The biLM is stored with the model. If `embed` is
+    given, such as `spacy.MultiHashEmbed.v2`, its vectors are concatenated with the mix before the
+    maxout layer.
+
+    In a configuration of spaCy, it may be the whole `tok2vec`, or the `embed` of a
+    `spacy.Tok2Vec.v2`.
     """
     mixed: Model = chain(
         bilm_layers(WordVectors(bilm, layers="all", precision=precision)),
@@ -41,6 +43,7 @@ def build_tok2vec_elmo(
     embedding = mixed
     if embed is not None:
         embedding = concatenate(mixed, embed)
+    # With three pieces and layer normalization, as in spaCy's own layers that embed words.
     maxout: Model = Maxout(nO=width, nP=3, dropout=0.0, normalize=True)
     model: Model = chain(embedding, with_array(maxout))
     model.set_dim("nO", width)
@@ -49,13 +52,14 @@ def build_tok2vec_elmo(
 
 def bilm_layers(word_vectors: WordVectors) -> Model[list[Doc], Layers]:
     """
-    Returns the layer that runs the biLM on each document as one sentence. It propagates no
-    gradient.
+    Returns the layer that runs the biLM; it is frozen, so no gradient passes. A document is read as
+    one sentence, because a `tok2vec` usually runs before a component that finds sentences.
     """
 
     def forward(
         model: Model, docs: list[Doc], is_train: bool
     ) -> tuple[Layers, Callable[[Layers], list]]:
+        """Returns the layers of each document, and the function that takes their gradients."""
         ops: Any = model.ops
         documents = []
         for doc in docs:
@@ -124,7 +128,8 @@ def _mix_forward(
     ops: Any = model.ops
     xp = ops.xp  # numpy, or cupy on a GPU
     gamma = model.get_param("gamma")
-    one_row = ops.asarray([model.get_param("weights")])  # Shape: (1, num_layers)
+    # `ops.softmax` expects a matrix. Shape: (1, num_layers)
+    one_row = ops.asarray([model.get_param("weights")])
     weights = ops.softmax(one_row)[0]
     if not xp.isfinite(weights * gamma).all():
         raise BiLmError("the learned mix of ELMo's layers contains NaN or an infinite number")
@@ -132,18 +137,19 @@ def _mix_forward(
 
     def backprop(dY: list[Floats2d]) -> Layers:
         """
-        Adds the gradients of the parameters, given the gradients of the mixes. Returns none for the
-        layers.
+        Adds the gradients of the parameters, given the gradients of the mixes. Returns an empty
+        list in place of the layers' gradients, because the biLM is frozen.
         """
         d_gamma = 0.0
-        d_weights: Any = 0  # Shape: (num_layers,)
+        d_factors: Any = 0  # of the layers' factors, `gamma * weights`. Shape: (num_layers,)
         for layers, weighted_sum, d_mix in zip(X, sums, dY, strict=True):
             d_gamma += float((weighted_sum * d_mix).sum())
-            d_weights += xp.tensordot(layers, d_mix, axes=2)
-        d_weights = gamma * d_weights
+            d_factors += xp.tensordot(layers, d_mix, axes=2)
+        d_weights = gamma * d_factors
+        # The gradient passes through the softmax.
+        d_parameters = weights * (d_weights - (weights * d_weights).sum())
         model.inc_grad("gamma", ops.asarray1f([d_gamma]))
-        # The gradient of the softmax.
-        model.inc_grad("weights", weights * (d_weights - (weights * d_weights).sum()))
-        return []  # the biLM is frozen
+        model.inc_grad("weights", d_parameters)
+        return []
 
     return [gamma * weighted_sum for weighted_sum in sums], backprop

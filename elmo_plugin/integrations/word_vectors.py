@@ -15,13 +15,15 @@ from elmo_plugin.common.process import get_device
 
 class WordVectors:
     """
-    Embeds words with a frozen biLM. It is loaded on first use, because a stored pipeline contains
-    it and does not need the source that its configuration names.
+    Embeds words with a frozen biLM. The biLM is loaded from its source when it is first used. A
+    pipeline that was stored sets the stored biLM before, so it does not need the source.
 
     See `BiLm.from_pretrained` for `source` and `precision`. `layers` chooses the vector of a word:
     the "mean" of all layers, the "top" one, the "token" layer, the layer with this number, the sum
-    of the layers with these weights, or "all", each layer separately. Raises `BiLmError` if
-    a parameter is wrong; whether the layers fit the biLM is checked when it is loaded.
+    of the layers with these weights, or "all", each layer separately.
+
+    Raises `BiLmError` if a parameter is wrong. Whether the layers fit the biLM is checked when it
+    is loaded.
     """
 
     def __init__(self, source: Source, layers: Layers = "mean", precision: str = "float32") -> None:
@@ -50,7 +52,7 @@ class WordVectors:
 
     @property
     def num_features(self) -> int:
-        """The size of a word's vector, all layers together."""
+        """The number of values in a word's vector. For "all", the layers are concatenated."""
         num_layers = 1
         if self.layers == "all":
             num_layers = self.bilm.num_layers
@@ -58,12 +60,13 @@ class WordVectors:
 
     def to(self, device: str) -> "WordVectors":
         """
-        Moves the biLM to a device of torch, such as "cuda". Raises `BiLmError` if there is none.
+        Moves the biLM to a device of torch, such as "cuda". Raises `BiLmError` if this machine does
+        not have the device.
         """
         target = get_device(device)
-        current = self.bilm.boundaries.device  # any of the biLM's tensors would do
-        # Not without need, because `BiLm.to` discards what it has derived from the weights.
-        if current != target:
+        # `BiLm.to` discards what the biLM has derived from its weights, so it is not called for a
+        # biLM that is there already.
+        if self.bilm.device != target:
             self.bilm.to(target)
         return self
 

@@ -36,6 +36,9 @@ from elmo_plugin.common.streams import show
 METRICS_NAME = "metrics.json"
 PROVENANCE_NAME = "provenance.json"
 SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
+RESUMABLE_TRAINERS = ("bilm", "resumable")
+# Errors that a user's mistake raises. Their message is enough: a traceback would not help.
+_USER_MISTAKES = (ConfigurationError, BiLmError, FileNotFoundError)
 
 
 class Training(NamedTuple):
@@ -51,14 +54,11 @@ class Training(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """
-    The metrics of a training, or why it failed. `details` is the traceback of a failure, and empty
-    if the failure is a mistake of the user's.
-    """
+    """The metrics of a training, or why it failed."""
 
     metrics: dict[str, Any] | None = None
     failure: str = ""
-    details: str = ""
+    details: str = ""  # the traceback, unless the failure is a user's mistake
 
     @classmethod
     def of_training(cls, training: Training, file_friendly_logging: bool) -> "Outcome":
@@ -67,14 +67,14 @@ class Outcome(NamedTuple):
             metrics = train(training.config, training.folder, file_friendly_logging)
             return cls(metrics)
         except Exception as error:
-            raise_if_sigterm(error)
+            raise_if_sigterm(error)  # the signal ends the sweep, not only this training
             return cls.of_error(error)
 
     @classmethod
     def of_error(cls, error: Exception) -> "Outcome":
-        """Returns the outcome of a training that an error has ended."""
+        """Returns the outcome of a training that failed with an error."""
         details = ""
-        if not isinstance(error, ConfigurationError | BiLmError | FileNotFoundError):
+        if not isinstance(error, _USER_MISTAKES):
             details = "".join(traceback.format_exception(error))
         return cls(failure=f"{type(error).__name__}: {error}", details=details)
 
@@ -100,13 +100,16 @@ def train_in_processes(
     packages: Sequence[str] = (),
 ) -> list[Outcome]:
     """
-    Trains several at a time and returns the outcomes in the order of the trainings. A training
-    whose process dies four times, as Dask counts, has failed. `packages` are imported in each
-    process, because they register classes. Raises `BiLmError` if Dask is not installed.
+    Runs several trainings at a time, and returns the outcomes in the order of the trainings. Each
+    process imports the `packages`, because they register classes. Raises `BiLmError` if Dask is not
+    installed.
 
-    Without a `scheduler`, the trainings run in processes of this machine, the `workers`, and these
-    share its cores. With one, they run on the Dask cluster at this address. Its machines must see
-    all files at the same paths.
+    Without a `scheduler`, the trainings run in processes of this machine, as many as `workers`,
+    among which its cores are divided. With a scheduler, they run on the Dask cluster at this
+    address, whose machines must see all files at the same paths.
+
+    If a process dies, Dask starts its training again in another one. It gives up, and the training
+    has failed, when the fourth process has died.
     """
     try:
         from dask.distributed import Client, as_completed
@@ -114,29 +117,29 @@ def train_in_processes(
         raise BiLmError("--workers and --dask need Dask: install elmo_plugin[cluster]") from None
     if scheduler is not None:
         client = Client(scheduler)
-        threads = None  # the machines of the cluster keep their own numbers of threads
+        threads = None  # each machine of the cluster keeps its own number of threads
     else:
         client = Client(
             n_workers=workers,
             threads_per_worker=1,
-            memory_limit=0,  # Dask ends no process for the memory that it takes
+            memory_limit=0,  # no limit: Dask would end processes that need more memory
             dashboard_address=None,
         )
         threads = max(1, torch.get_num_threads() // workers)
     with client:
         train_one = partial(_train_in_worker, threads=threads, packages=packages)
-        # Not pure: Dask must run a training even if it has the result of an equal one.
+        # `pure=False` makes Dask run a training even if it has kept the result of an equal one.
         tasks = client.map(train_one, trainings, pure=False)
         with progress_bar(total=len(trainings), unit="training") as bar:
-            for _ in as_completed(tasks):  # not in the order of the trainings
+            for _ in as_completed(tasks):
                 bar.update()
         return [_outcome_of_task(task) for task in tasks]
 
 
 def _train_in_worker(training: Training, threads: int | None, packages: Sequence[str]) -> Outcome:
     """
-    Runs a training in a worker, with this number of threads if it is given, and without output: the
-    folder of the training has its log.
+    Runs a training in a process of Dask's, with this number of threads if it is given. Nothing is
+    printed: the outputs of several trainings would mix, and the folder of each has its log.
     """
     if threads is not None:
         torch.set_num_threads(threads)
@@ -154,10 +157,13 @@ def _train_in_worker(training: Training, threads: int | None, packages: Sequence
 
 def _outcome_of_task(task: Any) -> Outcome:
     """Returns the outcome of a task of Dask that has ended."""
+    from dask.distributed import KilledWorker
+
     error = task.exception()
     if error is None:
         return task.result()
-    if type(error).__name__ == "KilledWorker":  # its own message has keys and addresses of Dask
+    # The error's own message would not help: it names tasks and addresses of Dask.
+    if isinstance(error, KilledWorker):
         return Outcome(failure="its process died too often (KilledWorker)")
     return Outcome.of_error(error)
 
@@ -171,19 +177,22 @@ def train(
     config: dict[str, Any], folder: Path, file_friendly_logging: bool = False
 ) -> dict[str, Any]:
     """
-    Trains in `FOLDER.unfinished/training`, renames that to the folder, and returns the metrics. If
-    the folder exists already, only reads them. If an earlier process was killed, the trainers
-    `resumable` and `bilm` resume from its last checkpoint; others start again.
+    Trains in the folder `FOLDER.unfinished/training`, renames it to `folder` when the training is
+    finished, and returns the metrics. If `folder` exists already, only reads its metrics.
 
-    Raises `ConfigurationError` if `folder` has another training, or another process trains there.
+    If an earlier process was killed, `RESUMABLE_TRAINERS` continue from its last checkpoint; others
+    start again. Raises `ConfigurationError` if the folder has another training, or if another
+    process is training there.
     """
     if not folder.exists():
         with _locked_folder(folder.with_name(f"{folder.name}.unfinished")) as unfinished:
-            if not folder.exists():  # another sweep may have finished it meanwhile
-                made_by = provenance()  # now, because the code may change during the training
+            # Another sweep may have finished the training before this one got the lock.
+            if not folder.exists():
+                # Found out before the training, because the code may change while it runs.
+                provenance_at_start = provenance()
                 unfinished_training = unfinished / "training"
                 _train_in_folder(config, unfinished_training, file_friendly_logging)
-                write_json(unfinished_training / PROVENANCE_NAME, made_by)
+                write_json(unfinished_training / PROVENANCE_NAME, provenance_at_start)
                 unfinished_training.rename(folder)
     return read_metrics(config, folder)
 
@@ -191,9 +200,9 @@ def train(
 @contextmanager
 def _locked_folder(unfinished: Path) -> Iterator[Path]:
     """
-    Locks the folder of an unfinished training while the block runs, and yields it. Afterwards this
-    folder, and the folders of the configuration and the sweep around it, are removed if they are
-    empty.
+    Makes and locks the folder of an unfinished training while the block runs, and yields it.
+    Afterwards this folder, and the folders of the configuration and the sweep around it, are
+    removed if they are empty.
 
     Raises `ConfigurationError` if another process has locked the folder.
     """
@@ -204,27 +213,33 @@ def _locked_folder(unfinished: Path) -> Iterator[Path]:
     except Timeout:
         raise ConfigurationError(f"another process is training in {unfinished}") from None
     finally:
-        with suppress(OSError):  # it is raised by the first folder that is not empty
-            for folder in (unfinished, *unfinished.parents[:2]):
-                folder.rmdir()
+        config_folder = unfinished.parent
+        sweep_folder = config_folder.parent
+        # `rmdir` raises `OSError` if a folder is not empty. Then those around it are not either.
+        with suppress(OSError):
+            unfinished.rmdir()
+            config_folder.rmdir()
+            sweep_folder.rmdir()
 
 
 def _train_in_folder(config: dict[str, Any], folder: Path, file_friendly_logging: bool) -> None:
     """
-    Trains in a folder, and resumes a training that an earlier process has begun there if the
-    trainer can. Raises `ConfigurationError` if the earlier training has another configuration.
+    Trains in a folder. If an earlier process has begun the training there, and the trainer can
+    resume it, it continues. Raises `ConfigurationError` if the earlier training has another
+    configuration.
     """
-    can_resume = config.get("trainer", {}).get("type") in ("bilm", "resumable")
+    can_resume = config.get("trainer", {}).get("type") in RESUMABLE_TRAINERS
     recover = can_resume and (folder / CONFIG_NAME).exists()
     if recover:
         _check_begun_config(folder, config)
-    gc.collect()  # frees the model of the last training, as two may not fit in memory
+    # Frees the memory of the previous training's model: there may not be enough for two.
+    gc.collect()
     try:
         train_model(
-            Params(copy.deepcopy(config)),  # reading `Params` empties them
+            Params(copy.deepcopy(config)),  # a copy, because reading `Params` empties them
             folder,
             recover=recover,
-            force=not recover,  # removes the folder, and with it a training that cannot resume
+            force=not recover,  # removes the folder with a training that cannot be resumed
             file_friendly_logging=file_friendly_logging,
         )
     finally:
@@ -234,12 +249,13 @@ def _train_in_folder(config: dict[str, Any], folder: Path, file_friendly_logging
 def _check_begun_config(folder: Path, config: dict[str, Any]) -> None:
     """
     Raises `ConfigurationError` if the training that has begun in a folder has another configuration
-    than `config`. A kill may have cut the file off, as each start writes it again. It says nothing
-    then, and `train_model` writes it once more.
+    than `config`.
     """
     try:
         begun = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))
     except ValueError:
+        # The earlier process was killed while it wrote the file, so the file says nothing about the
+        # training. `train_model` writes it again.
         return
     _check_object(begun, str(folder / CONFIG_NAME))
     differing = _differing_keys(begun, config)
@@ -258,7 +274,7 @@ def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     try:
         trained = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))
         metrics = json.loads((folder / METRICS_NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         raise ConfigurationError(f"{folder} exists, but its training is not finished") from None
     _check_object(trained, str(folder / CONFIG_NAME))
     _check_object(metrics, str(folder / METRICS_NAME))
@@ -289,11 +305,7 @@ def find_trainings(
         for name, config in read_configs(source, overrides).items():
             if name in configs:
                 raise ConfigurationError(f"several configurations have the name {name}")
-            if name in ("", ".", "..") or any(character in name for character in "/\\\0"):
-                raise ConfigurationError(
-                    f"{source}: the configuration {name!r} cannot have a folder of its name; give "
-                    "it one without slashes and backslashes"
-                )
+            _check_folder_name(name, source)
             configs[name] = config
     trainings = []
     for name, config in configs.items():
@@ -303,12 +315,23 @@ def find_trainings(
     return trainings
 
 
+def _check_folder_name(name: str, source: str) -> None:
+    """Raises `ConfigurationError` if a folder cannot have the name of a configuration."""
+    has_forbidden_character = any(character in name for character in ("/", "\\", "\0"))
+    if has_forbidden_character or name in ("", ".", ".."):
+        raise ConfigurationError(
+            f"{source}: the configuration {name!r} cannot have a folder of its name; give it one "
+            "without slashes and backslashes"
+        )
+
+
 def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     """
-    Reads the configurations that `source` means, by their names. `FILE` is one, with the name of
-    the file without its suffix; `FILE:VARIANT` is one field of the object in a file, and
-    `FILE:sst_*` all fields that match. All are changed by the `overrides`, JSON as for
-    `allennlp train`.
+    Reads configurations, and returns them by their names. The source `FILE` is a single one, which
+    has the name of the file without its suffix. In the source `FILE:VARIANT`, the file has an
+    object with several configurations, and `VARIANT` names one of them; `FILE:sst_*` chooses all
+    whose names begin with `sst_`. The `overrides` change each configuration. They are written in
+    JSON, as for `allennlp train`.
 
     Raises `ConfigurationError` if a text is malformed, if the variant is not in the file, or if the
     file contains anything but configurations.
@@ -332,13 +355,12 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
 
 def _read_variants(source: str) -> dict[str, Any]:
     """
-    Reads the variants that a source means, by their names, or the whole file as one configuration
-    with the name of the file without its suffix.
+    Returns the configurations of a source, see `read_configs`, before the overrides change them.
     """
     file, _, pattern = source.rpartition(":")
-    # Before a path, the colon belongs to a URL, or follows the letter of a drive.
-    is_path = "/" in pattern or "\\" in pattern
-    if not file or is_path:
+    # In "https://host/file" and "C:\\file" the colon belongs to the path, and a path follows it.
+    is_whole_file = not file or "/" in pattern or "\\" in pattern
+    if is_whole_file:
         content = Params.from_file(source).as_dict(quiet=True)
         _check_object(content, source)
         return {Path(source).stem: content}

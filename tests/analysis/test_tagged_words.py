@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.analysis.probes import TaggedSentence, guess_tags, with_control_tags
+from elmo_plugin.analysis.probes import TaggedSentence, baseline_accuracies, with_control_tags
 from elmo_plugin.commands.probe import read_tagged
 
 TRAIN = [
@@ -38,11 +38,11 @@ def test_words_of_conllu_are_read_with_their_universal_tag(tmp_path: Path) -> No
 
 def test_the_most_frequent_tag_is_guessed_overall_or_by_word() -> None:
     # Of "D" and "N", which are equally frequent, the first is the majority.
-    assert guess_tags(TRAIN, TRAIN) == {
+    assert baseline_accuracies(TRAIN, TRAIN) == {
         "majority": pytest.approx(2 / 5),
         "word": pytest.approx(4 / 5),
     }
-    assert guess_tags(TRAIN, TEST) == {
+    assert baseline_accuracies(TRAIN, TEST) == {
         "majority": pytest.approx(1 / 3),
         "word": pytest.approx(2 / 3),
     }

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.sweeps.trainings import SEEDS, find_trainings, read_configs
+from elmo_plugin.sweeps.trainings import SEEDS, find_trainings, read_configs, read_metrics
 
 VARIANTS = """
     local model(layers) = { layers: layers, lr: 0.1 };
@@ -68,3 +68,21 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(name: str, tmp_path: Pat
     (tmp_path / "variants.json").write_text(json.dumps({name: {}}))
     with pytest.raises(ConfigurationError, match="cannot have a folder of its name"):
         find_trainings([f"{tmp_path}/variants.json:*"], tmp_path / "runs", seeds=[1])
+
+
+def test_a_file_that_cannot_be_read_is_not_called_an_unfinished_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigurationError, match="exists, but its training is not finished"):
+        read_metrics({}, tmp_path)
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "metrics.json").write_text('{"cut": ')
+    with pytest.raises(ConfigurationError, match="exists, but its training is not finished"):
+        read_metrics({}, tmp_path)
+
+    def refuse(path: Path, **_: str) -> str:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    with pytest.raises(PermissionError, match=r"Permission denied: .*config\.json"):
+        read_metrics({}, tmp_path)

@@ -19,7 +19,7 @@ logger = get_logger(__name__)
 
 SMALLEST_VARIANCE = 1e-13
 WITHIN_A_CALL = "call"
-"""The value of `stateful` with which the LSTMs' state ends when a call of the model ends."""
+"""The value of `stateful` with which each call of the model starts from a state of zeros."""
 
 
 class AllenNlpScalarMix(FiniteModule):
@@ -28,7 +28,7 @@ class AllenNlpScalarMix(FiniteModule):
     AllenNLP's `ScalarMix`. `do_layer_norm` normalizes each layer before it is mixed, by one mean
     and one variance over all features of all words and boundaries of the batch.
 
-    Raises `BiLmError` if a layer has no initial parameter, or one is not finite.
+    Raises `BiLmError` if a layer lacks an initial parameter, or one is not finite.
     """
 
     def __init__(
@@ -49,15 +49,16 @@ class AllenNlpScalarMix(FiniteModule):
             )
         self.mixture_size = mixture_size
         self.do_layer_norm = do_layer_norm
-        self.scalar_parameters = nn.ParameterList(
-            nn.Parameter(torch.tensor([float(value)]), requires_grad=trainable) for value in values
-        )
+        self.scalar_parameters = nn.ParameterList()
+        for value in values:
+            parameter = nn.Parameter(torch.tensor([float(value)]), requires_grad=trainable)
+            self.scalar_parameters.append(parameter)
         self.gamma = nn.Parameter(torch.ones(1), requires_grad=trainable)
 
     def forward(self, tensors: Tensor | Sequence[Tensor], mask: Tensor | None = None) -> Tensor:
         """
-        Returns the mix, shape (..., dim), of layers in one tensor of shape (mixture_size, ...,
-        dim), or in as many of shape (..., dim).
+        Returns the mix of layers, shape (..., dim). The layers are one tensor of shape
+        (mixture_size, ..., dim), or a sequence of `mixture_size` tensors of shape (..., dim).
 
         `mask`, shape (...), is true at the words and boundaries. Layer normalization needs it.
         """
@@ -80,10 +81,10 @@ class Elmo(nn.Module):
     Takes the arguments of `allennlp.modules.elmo.Elmo`, in their order, returns the same outputs,
     and has a `state_dict` that each of the two can load from the other. It needs no AllenNLP.
 
-    A sentence's vectors depend only on the sentence; AllenNLP's class carries the LSTMs' state from
-    batch to batch, and so does this one if `stateful` is true. If it is "call", the state goes from
-    the first text of a call to the second, as from a premise to its hypothesis, but not to the next
-    call.
+    By default, a sentence's vectors depend only on the sentence. AllenNLP's class keeps the LSTMs'
+    state from batch to batch, and so does this one if `stateful` is true. If `stateful` is "call",
+    the state is kept within a call of the model, as from the premises to the hypotheses, and each
+    call starts from zero.
 
     New code should use `elmo_plugin.embedding.ElmoRepresentations`: it mixes any of the layers and
     normalizes each vector separately.
@@ -148,12 +149,11 @@ class Elmo(nn.Module):
         cache: Cache | None = None,
     ) -> None:
         super().__init__()
-        if stateful not in (True, False, WITHIN_A_CALL):
-            raise BiLmError(
-                f'stateful: expected true, false or "{WITHIN_A_CALL}", got {stateful!r}'
-            )
+        _check_stateful(stateful)
         _check_one_source(options_file, weight_file, bilm, module)
-        if cache is not None and (module is not None or keep_sentence_boundaries or do_layer_norm):
+        # A `module` always returns vectors of the boundaries.
+        needs_boundaries = module is not None or keep_sentence_boundaries or do_layer_norm
+        if cache is not None and needs_boundaries:
             raise BiLmError(
                 "cache cannot be combined with module, keep_sentence_boundaries or do_layer_norm: "
                 "it stores no vectors of sentence boundaries"
@@ -169,15 +169,15 @@ class Elmo(nn.Module):
                 vocab_to_cache=vocab_to_cache,
                 cache=cache,
             )
-        # AllenNLP's names of attributes give the weights AllenNLP's names.
+        # The attribute has AllenNLP's name, because the names of the weights begin with it.
         self._elmo_lstm = cast(Any, module)
-        # Read by `elmo_plugin.dropin`
+        # `elmo_plugin.dropin` reads this, and then resets the state before each call of the model.
         self.resets_with_each_call = stateful == WITHIN_A_CALL
         self._has_cached_vocab = vocab_to_cache is not None
         self._keep_sentence_boundaries = keep_sentence_boundaries
         self._dropout = nn.Dropout(dropout)
-        # AllenNLP's class has this list too. Here it only says how many mixes there are: `_mixes`
-        # looks them up by name, as a script may have replaced one.
+        # AllenNLP's class has this list too. Only its length is used here, because a script may
+        # later replace a mix by setting the attribute: see `_mixes`.
         self._scalar_mixes: list[nn.Module] = []
         for number in range(num_output_representations):
             mix = AllenNlpScalarMix(
@@ -192,8 +192,8 @@ class Elmo(nn.Module):
     @classmethod
     def from_params(cls, params: Any, **extras: Any) -> "Elmo":
         """
-        Constructs it from a configuration, as AllenNLP does for a model with an `Elmo`. All
-        arguments except `module` may be given.
+        Constructs an `Elmo` from the part of a configuration that describes it. AllenNLP calls this
+        for a model with an argument of this type. All arguments except `module` may be given.
 
         Raises `ConfigurationError` if an argument is unknown, or the constructor raises
         `BiLmError`.
@@ -210,16 +210,18 @@ class Elmo(nn.Module):
             )
         if "module" in params:
             raise ConfigurationError(f"{cls.__name__}: a configuration cannot contain a module")
-        # The constructor takes any `Cache`; a configuration can name the registered ones.
+        # The constructor accepts any `Cache`, but a configuration can only name a registered one.
         if "cache" in params:
             extras["cache"] = RegisteredCache.from_params(params.pop("cache"))
-        untyped: Any = cls  # AllenNLP's types do not allow for a class like this one
+        # AllenNLP declares that it constructs only its own `FromParams`, but it takes any class.
+        any_class: Any = cls
         with as_configuration_error():
-            return cls(**create_kwargs(untyped.__init__, untyped, params, **extras))
+            arguments = create_kwargs(any_class.__init__, any_class, params, **extras)
+            return cls(**arguments)
 
     @property
     def _mixes(self) -> list[nn.Module]:
-        """The current mixes: a script may have replaced one of these attributes."""
+        """The mixes, looked up by name, because a script may have replaced one of them."""
         return [getattr(self, f"scalar_mix_{number}") for number in range(len(self._scalar_mixes))]
 
     def get_output_dim(self) -> int:
@@ -227,18 +229,22 @@ class Elmo(nn.Module):
 
     def reset_state(self) -> None:
         """Makes a stateful biLM start the next batch from zero."""
-        # By AllenNLP's names, because `module` may be AllenNLP's biLM: this is its stack of LSTMs.
+        # Both attributes have AllenNLP's names, because `module` may be AllenNLP's biLM. The outer
+        # one is the biLM, and the inner one its stack of LSTMs.
         self._elmo_lstm._elmo_lstm.reset_states()
 
     def forward(self, inputs: Tensor, word_inputs: Tensor | None = None) -> dict[str, Any]:
         """
+        Embeds sentences.
+
         # Parameters
 
         inputs : `Tensor`
             Character ids, shape (batch, ..., time, characters), as `batch_to_ids` returns them.
         word_inputs : `Tensor | None`
-            Numbers of words of `vocab_to_cache`, shape (batch, ..., time), in place of their
-            characters. Words with greater numbers are read from `inputs`.
+            The number of each word in `vocab_to_cache`, shape (batch, ..., time). Its characters in
+            `inputs` are not read. A word that is not in `vocab_to_cache` has a number greater than
+            all of these, and its characters are read from `inputs`.
 
         # Returns
 
@@ -246,8 +252,9 @@ class Elmo(nn.Module):
             output_dim), zeros at padding; `mask`: shape (batch, ..., time), true at the words. With
             sentence boundaries time is longer by 2.
         """
-        wrapping = inputs.shape[:-2]  # the batch, and dimensions such as a list of texts
-        if not wrapping:
+        # The dimensions before time: the batch, and others, such as one over a list of texts.
+        batch_shape = inputs.shape[:-2]
+        if not batch_shape:
             shape = tuple(inputs.shape)
             raise BiLmError(f"expected character ids of shape (batch, …, time, 50), got {shape}")
         if word_inputs is not None and not self._has_cached_vocab:
@@ -256,28 +263,32 @@ class Elmo(nn.Module):
         if word_inputs is not None:
             word_inputs = word_inputs.flatten(0, -2)  # Shape: (sentences, time)
         inputs = inputs.flatten(0, -3)  # Shape: (sentences, time, characters)
-        output = self._run(inputs, word_inputs)
+        output = self._run_bilm(inputs, word_inputs)
         mask = output.mask
         mixed = [mix(output.layers, mask) for mix in self._mixes]
         if output.has_boundaries:
             if not self._keep_sentence_boundaries:
-                # The words are between the boundaries, and time is shorter by 2.
+                # Each row of the mask is true at the words and the two boundaries, then false. With
+                # two columns less, it is true as often as the sentence has words.
                 mask = mask[:, 2:]
+                # The words come after the first boundary.
                 mixed = [vectors[:, 1:-1] for vectors in mixed]
-            # There may be numbers at padding, and in the place of the second boundary.
+            # Sets padding to zero. This also removes the second boundary of sentences that are
+            # shorter than the longest one, if only words are returned.
             mixed = [vectors * mask[..., None] for vectors in mixed]
-        representations = [self._dropout(vectors).unflatten(0, wrapping) for vectors in mixed]
-        return {"elmo_representations": representations, "mask": mask.unflatten(0, wrapping)}
+        representations = [self._dropout(vectors).unflatten(0, batch_shape) for vectors in mixed]
+        return {"elmo_representations": representations, "mask": mask.unflatten(0, batch_shape)}
 
-    def _run(self, inputs: Tensor, word_inputs: Tensor | None) -> "_BiLmOutput":
+    def _run_bilm(self, inputs: Tensor, word_inputs: Tensor | None) -> "_BiLmOutput":
         """
-        Runs the biLM. AllenNLP's class always adds sentence boundaries, ours only if something
-        needs them. A part that somebody has replaced or hooked is called as in AllenNLP's class.
+        Runs the biLM, with sentence boundaries only if something needs them. AllenNLP's class
+        always adds them.
         """
         bilm = self._elmo_lstm
         mixes = self._mixes
-        mixes_are_ours = all(_is_plain(mix, AllenNlpScalarMix) for mix in mixes)
-        if not mixes_are_ours or not _is_plain(bilm, ElmoBiLm):
+        mixes_are_unchanged = all(_is_unchanged(mix, AllenNlpScalarMix) for mix in mixes)
+        if not mixes_are_unchanged or not _is_unchanged(bilm, ElmoBiLm):
+            # A hook, or a part that a script has replaced, needs the output of AllenNLP's class.
             output = bilm(inputs, word_inputs)
             return _BiLmOutput(list(output["activations"]), output["mask"], has_boundaries=True)
         boundaries = self._keep_sentence_boundaries or any(mix.do_layer_norm for mix in mixes)
@@ -299,22 +310,31 @@ class _BiLmOutput(NamedTuple):
     has_boundaries: bool
 
 
+def _check_stateful(stateful: object) -> None:
+    """Raises `BiLmError` if the argument `stateful` is not one of its three values."""
+    if stateful not in (True, False, WITHIN_A_CALL):
+        raise BiLmError(f'stateful: expected true, false or "{WITHIN_A_CALL}", got {stateful!r}')
+
+
 def _check_one_source(
     options_file: object, weight_file: object, bilm: object, module: object
 ) -> None:
-    """Raises `BiLmError` if not exactly one source of the biLM is given; both files are one."""
+    """
+    Raises `BiLmError` unless the biLM is given in exactly one of three ways: as two files, as
+    `bilm`, or as `module`.
+    """
     has_both_files = options_file is not None and weight_file is not None
     has_one_file = (options_file is None) != (weight_file is None)
-    sources = [has_both_files, bilm is not None, module is not None]
-    if has_one_file or sources.count(True) != 1:
+    is_given = [has_both_files, bilm is not None, module is not None]
+    if has_one_file or is_given.count(True) != 1:
         raise BiLmError("Elmo needs either options_file and weight_file, or bilm, or module")
 
 
-def _is_plain(module: nn.Module, kind: type[nn.Module]) -> bool:
+def _is_unchanged(module: nn.Module, our_class: type[nn.Module]) -> bool:
     """
-    Returns whether a module is of our class, and nobody has hooked it, or replaced its `forward`.
+    Returns whether a module is of our class, without hooks, and with the `forward` of the class.
     """
-    if type(module) is not kind or "forward" in vars(module):
+    if type(module) is not our_class or "forward" in vars(module):
         return False
     if module._forward_pre_hooks or module._forward_hooks:
         return False
@@ -324,7 +344,7 @@ def _is_plain(module: nn.Module, kind: type[nn.Module]) -> bool:
 
 
 def _is_any_module_hooked() -> bool:
-    """Returns whether somebody has hooked all modules of this process at once."""
+    """Returns whether this process has a global hook: one that torch calls for every module."""
     module = nn.modules.module  # its own `_has_any_global_hook` is new in torch 2.7
     if module._global_forward_pre_hooks or module._global_forward_hooks:
         return True
@@ -333,8 +353,8 @@ def _is_any_module_hooked() -> bool:
 
 def _normalize(layer: Tensor, mask: Tensor) -> Tensor:
     """
-    Subtracts the mean of all values under the mask, and divides by their standard deviation, in
-    float32 or better.
+    Subtracts the mean of all values where the mask is true, and divides by their standard
+    deviation. Computes in float32, or in the layer's type if it is more precise.
     """
     layer = layer.to(torch.promote_types(layer.dtype, torch.float32))
     num_values = mask.sum() * layer.size(-1)

@@ -35,14 +35,15 @@ _NO_TRAINED_WORDS = (
 
 class ElmoBiLm(nn.Module):
     """
-    Runs a biLM, loaded from a source of `BiLm.from_pretrained` or copied, with the inputs and
-    outputs of AllenNLP's `_ElmoBiLm`.
+    Runs a biLM with the inputs and outputs of AllenNLP's `_ElmoBiLm`. The biLM is loaded from a
+    source of `BiLm.from_pretrained`, or copied from another `BiLm`.
 
-    Its `state_dict` has AllenNLP's names and values, converted from ours, and `named_parameters`
-    has names that AllenNLP's regular expressions match. The biLM runs as a whole: `_elmo_lstm` and
-    `_token_embedder` are no modules (see `inner_modules`).
+    A `state_dict` contains the weights as AllenNLP names and stores them, converted from ours, and
+    `named_parameters` yields AllenNLP's names, so that its regular expressions match. The biLM runs
+    as a whole: `_elmo_lstm` and `_token_embedder` are not modules (see `inner_modules`).
 
-    `vocab_to_cache` are the words, by number, that `word_inputs` refer to; 0 is padding.
+    `vocab_to_cache` lists the words to which the numbers in `word_inputs` refer; the first one
+    stands for padding.
     """
 
     _vocabulary: Tensor | None  # Shape: (words, characters)
@@ -58,15 +59,11 @@ class ElmoBiLm(nn.Module):
         cache: Cache | None = None,
     ) -> None:
         super().__init__()
-        if isinstance(source, BiLm):
-            bilm = copy.deepcopy(source)
-            # `get_precision` raises at an unknown name.
-            bilm.precision = get_precision(precision or source.precision).name
-        else:
-            bilm = BiLm.from_pretrained(source, precision or "float32")
+        bilm = _load_or_copy(source, precision)
         bilm.requires_grad_(requires_grad)
-        mappings(bilm.options)  # raises if the biLM does not read bytes
-        # Without mixes: `Elmo` has its own.
+        # Called for its check: only a biLM that reads bytes fits into AllenNLP's class.
+        mappings(bilm.options)
+        # The mixes are in `Elmo`, under AllenNLP's names.
         self.elmo = ElmoRepresentations(bilm, num_mixes=0, stateful=stateful, cache=cache)
         self.num_layers = bilm.num_layers
         self.weight_file: str | None = None
@@ -74,13 +71,9 @@ class ElmoBiLm(nn.Module):
             self.weight_file = str(source["weights"])
         self.register_buffer("_vocabulary", None, persistent=False)
         if vocab_to_cache:
-            if bilm.is_trainable:
-                raise BiLmError(_NO_TRAINED_WORDS)
-            characters = bilm.options.char_cnn.max_characters_per_token
-            (ids,) = sentences_to_character_ids([vocab_to_cache], characters)  # as one sentence
-            # To the device and the type of the biLM's own character ids
-            self._vocabulary = torch.from_numpy(ids).to(bilm.boundaries)
-        # From `_convert_loaded` to `_check_loaded_words`: the vectors of cached words in a state
+            self._vocabulary = _vocabulary_of(bilm, vocab_to_cache)
+        # The vectors of cached words in a state that is being loaded: `_convert_loaded` sets them,
+        # and `_check_loaded_words` compares and deletes them.
         self._loaded_words: Tensor | None = None
         self._register_state_dict_hook(_convert_saved)
         self._register_load_state_dict_pre_hook(_convert_loaded, with_module=True)
@@ -105,14 +98,14 @@ class ElmoBiLm(nn.Module):
         return self.bilm.output_dim
 
     def __getattr__(self, name: str) -> Any:
-        """Says what to use instead of the rest of AllenNLP's class."""
+        """Raises an error for attributes of AllenNLP's class that this one does not have."""
         try:
             return super().__getattr__(name)
         except AttributeError:
             raise not_supported(name) from None
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Refuses to replace an inner module: torch would accept another, and it would not run."""
+        """Refuses to replace an inner module: torch would register another one that never runs."""
         if name in _INNER_MODULES:
             raise not_supported(name)
         super().__setattr__(name, value)
@@ -121,12 +114,13 @@ class ElmoBiLm(nn.Module):
         self, memo: set[nn.Module] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, nn.Module]]:
         """
-        Yields the modules that give the parameters AllenNLP's names, then those that exist. torch
-        names a parameter after the first module that contains it.
+        Yields modules that stand for AllenNLP's, and then the modules that really run. torch names
+        a parameter after the first module that contains it, so all have AllenNLP's names.
         """
         if memo is None:
             memo = set()
-        if self not in memo:  # otherwise the modules were yielded already
+        # A model may contain this module twice. The second time, nothing is yielded.
+        if self not in memo:
             for name, module in modules_of_parameters(self.bilm).items():
                 yield _join_names(prefix, name), module
         yield from super().named_modules(memo, prefix, remove_duplicate)
@@ -143,14 +137,15 @@ class ElmoBiLm(nn.Module):
         self, inputs: Tensor, word_inputs: Tensor | None = None, *, boundaries: bool = False
     ) -> tuple[Tensor, Tensor]:
         """
-        Returns all layers, shape (num_layers, batch, time, output_dim), and the mask.
+        Returns all layers, shape (num_layers, batch, time, output_dim), and the mask, shape (batch,
+        time). With `boundaries` both include the sentence boundaries, so time is longer by 2.
 
-        `inputs` are character ids, shape (batch, time, characters). Positive `word_inputs`, shape
-        (batch, time), replace the characters of cached words; 0 is padding, greater numbers keep
-        the characters.
+        `inputs` are character ids, shape (batch, time, characters). `word_inputs`, shape (batch,
+        time), are the numbers of words in `vocab_to_cache`: 0 is padding, and a word that is not in
+        it has a number greater than all of these.
         """
         for name in self._modules:
-            if name != "elmo":  # somebody has put it there by `add_module`, and it would not run
+            if name != "elmo":  # a script has added the module, and it would never run
                 raise not_supported(f"replacing {name}")
         if self._vocabulary is not None and word_inputs is not None:
             inputs = self._with_cached_words(self._vocabulary, inputs, word_inputs)
@@ -158,8 +153,8 @@ class ElmoBiLm(nn.Module):
 
     def _with_cached_words(self, vocabulary: Tensor, inputs: Tensor, word_inputs: Tensor) -> Tensor:
         """
-        Returns `inputs` in which the characters of cached words, and zeros at padding, replace the
-        characters that are there. See `run` for the numbers in `word_inputs`.
+        Returns `inputs` with the characters of the cached words in their places, and with zeros at
+        padding. See `run` for the numbers in `word_inputs`.
         """
         if self.bilm.is_trainable:
             raise BiLmError(_NO_TRAINED_WORDS)
@@ -168,38 +163,70 @@ class ElmoBiLm(nn.Module):
             raise BiLmError(f"word_inputs: expected {expected}, got {tuple(word_inputs.shape)}")
         last = len(vocabulary) - 1
         cached = vocabulary[word_inputs.clamp(max=last)]  # Shape: (batch, time, characters)
-        numbers = word_inputs[..., None]  # Shape: (batch, time, 1)
-        chosen = torch.where(numbers > last, inputs, cached.to(inputs.dtype))
-        return chosen * (numbers > 0)
+        is_cached = (word_inputs <= last)[..., None]  # Shape: (batch, time, 1)
+        is_padding = (word_inputs <= 0)[..., None]
+        characters = torch.where(is_cached, cached.to(inputs.dtype), inputs)
+        return characters.masked_fill(is_padding, 0)
 
     @torch.no_grad()
     def cached_vectors(self, vocabulary: Tensor) -> Tensor:
         """
-        Returns AllenNLP's `_word_embedding`: the vectors of the cached words, zeros for the first.
+        Returns the weight of AllenNLP's `_word_embedding`, shape (words, dim): the vectors of the
+        cached words, computed from their characters.
         """
-        vectors = self.bilm.token_encoder(vocabulary).clone()  # Shape: (words, dim)
-        vectors[0] = 0
+        vectors = self.bilm.token_encoder(vocabulary).clone()
+        vectors[0] = 0  # the first word stands for padding
         return vectors
 
 
+def _load_or_copy(source: Source | BiLm, precision: str | None) -> BiLm:
+    """
+    Returns the biLM of a source, or a copy of a biLM. Without a `precision`, a copy keeps its own,
+    and a source is loaded in float32.
+    """
+    if not isinstance(source, BiLm):
+        return BiLm.from_pretrained(source, precision or "float32")
+    bilm = copy.deepcopy(source)
+    if precision is not None:
+        bilm.precision = get_precision(precision).name  # `get_precision` refuses unknown names
+    return bilm
+
+
+def _vocabulary_of(bilm: BiLm, words: Sequence[str]) -> Tensor:
+    """
+    Returns the character ids of words, shape (words, characters). Raises `BiLmError` if the biLM is
+    trained, because then the vectors of words change.
+    """
+    if bilm.is_trainable:
+        raise BiLmError(_NO_TRAINED_WORDS)
+    characters = bilm.options.char_cnn.max_characters_per_token
+    # The words are converted as if they were one sentence.
+    (ids,) = sentences_to_character_ids([words], characters)
+    # `boundaries` are character ids too, with the device and the type that the biLM needs.
+    return torch.from_numpy(ids).to(bilm.boundaries)
+
+
 def _join_names(prefix: str, name: str) -> str:
-    """Returns the name of a module within another one, which may be the outermost: no prefix."""
-    if not prefix:
+    """Returns the full name of a module, given the prefix that the module around it has."""
+    if not prefix:  # the module around it is the outermost one
         return name
     return f"{prefix}.{name}"
 
 
 def _convert_saved(module: ElmoBiLm, state: dict[str, Any], prefix: str, _metadata: Any) -> None:
     """
-    Replaces our weights in a new `state_dict` by AllenNLP's. As writing to these copies would have
-    no effect, they are made in inference mode: torch then refuses it.
+    Replaces our weights in a new `state_dict` by AllenNLP's.
+
+    A script may write to the weights of a `state_dict` in order to change the module. These are
+    converted copies, so that would have no effect. They are made in inference mode, because torch
+    then raises an error when somebody writes to them.
     """
-    start = prefix + _BILM
+    our_prefix = prefix + _BILM
     with torch.inference_mode():
         ours = {}
         for name in list(state):
-            if name.startswith(start):
-                ours[name.removeprefix(start)] = state.pop(name).clone()
+            if name.startswith(our_prefix):
+                ours[name.removeprefix(our_prefix)] = state.pop(name).clone()
         theirs = to_allennlp(ours, module.bilm.options)
         if module._vocabulary is not None:
             theirs[CACHED_WORDS] = module.cached_vectors(module._vocabulary)
@@ -218,8 +245,8 @@ def _convert_loaded(
     _errors: list[str],
 ) -> None:
     """
-    Replaces AllenNLP's weights in a `state_dict` by ours. A missing one is reported by AllenNLP's
-    name, and the biLM keeps its own.
+    Replaces AllenNLP's weights in a `state_dict` by ours, before torch loads it. A weight that is
+    missing there is reported by AllenNLP's name, and does not change in the biLM.
     """
     options = module.bilm.options
     theirs = {}
@@ -229,9 +256,10 @@ def _convert_loaded(
             theirs[mapping.theirs] = state.pop(name)
         else:
             missing.append(name)
-    # All weights of the biLM, so that torch reports none as missing by our name
+    # The biLM's own weights take the place of the missing ones. Otherwise torch would report these
+    # again, by our names.
     loaded: dict[str, Tensor] = dict(module.bilm.named_parameters())
-    loaded.update(from_allennlp(theirs, options))  # in place of the biLM's own
+    loaded.update(from_allennlp(theirs, options))
     for name, weight in loaded.items():
         state[prefix + _BILM + name] = weight
     if module._vocabulary is not None:
@@ -240,13 +268,13 @@ def _convert_loaded(
 
 def _check_loaded_words(module: ElmoBiLm, _incompatible_keys: Any) -> None:
     """
-    Runs after a state was loaded. Raises `BiLmError` if its vectors of cached words are not those
-    that the biLM computes from characters: they were trained, and would be ignored.
+    Raises `BiLmError` if a state that was just loaded has other vectors of cached words than the
+    biLM computes from their characters. Such vectors were trained, and would be ignored here.
     """
-    words = module._loaded_words
-    module._loaded_words = None  # needed once, and as large as a table of word vectors
-    if words is None or module._vocabulary is None:
+    loaded_words = module._loaded_words
+    module._loaded_words = None  # frees the memory
+    if loaded_words is None or module._vocabulary is None:
         return
-    expected = module.cached_vectors(module._vocabulary).to(words)
-    if not torch.allclose(words, expected, atol=_TOLERANCE):
+    expected = module.cached_vectors(module._vocabulary).to(loaded_words)
+    if not torch.allclose(loaded_words, expected, atol=_TOLERANCE):
         raise BiLmError(_NO_TRAINED_WORDS)

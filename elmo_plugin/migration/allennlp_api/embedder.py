@@ -27,8 +27,9 @@ Word = Any  # a string, or a token of spaCy's or AllenNLP's with a `text`
 
 def batch_to_ids(batch: Sequence[Sequence[Word]]) -> Tensor:
     """
-    Returns the characters of the words of each sentence, for `Elmo`: shape (sentences, words of the
-    longest, 50), int64, zeros at padding. Words are strings, or the tokens of spaCy and AllenNLP.
+    Returns the character ids of sentences, the input of `Elmo`: int64, zeros at padding, of shape
+    (sentences, words of the longest sentence, 50). Words are strings, or tokens of spaCy or
+    AllenNLP.
     """
     return torch.from_numpy(sentences_to_character_ids(batch)).long()
 
@@ -90,13 +91,13 @@ class ElmoEmbedder:
         """
         Returns vectors, (batch, num_layers, time, output_dim), zeros at padding, and the mask.
         """
-        return self._run(self.bilm.character_ids(batch))
+        return self._embed_character_ids(self.bilm.character_ids(batch))
 
     @torch.no_grad()
-    def _run(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
+    def _embed_character_ids(self, character_ids: Tensor) -> tuple[Tensor, Tensor]:
         """Returns what `batch_to_embeddings` returns, from character ids."""
         layers, mask = self.elmo_bilm.run(character_ids)
-        # A tensor of its own, as `torch.cat` makes one in AllenNLP
+        # As in AllenNLP, callers get a copy, to which they may write.
         return layers.transpose(0, 1).clone(), mask
 
     def embed_sentence(self, sentence: Sequence[Word]) -> np.ndarray:
@@ -117,17 +118,17 @@ class ElmoEmbedder:
         return [vectors.cpu().numpy() for vectors in self.bilm.embed(batch)]
 
     def _embed_from_state(self, batch: Sequence[Sequence[Word]]) -> list[np.ndarray]:
-        """Returns what `embed_batch` returns, computed from the state after the last batch."""
+        """Embeds a batch as `embed_batch` does, from the state after the previous batch."""
         character_ids = self.bilm.character_ids(batch)
         num_sentences, longest, _ = character_ids.shape
         if longest == 0:  # no LSTM runs, so the state is unchanged
             shape = (self.elmo_bilm.num_layers, 0, self.bilm.output_dim)
             return [np.zeros(shape, np.float32) for _ in range(num_sentences)]
-        padded, mask = self._run(character_ids)
+        padded, mask = self._embed_character_ids(character_ids)
         lengths = mask.sum(dim=1).tolist()
         embedded = []
         for vectors, length in zip(padded, lengths, strict=True):
-            # A copy, because a view of a short sentence would keep its whole batch in memory.
+            # A copy, because a view would keep the vectors of the whole batch in memory.
             embedded.append(vectors[:, :length].clone().cpu().numpy())
         return embedded
 
@@ -175,31 +176,38 @@ class ElmoEmbedder:
             Whether the key of a sentence is the sentence itself, not its number from 0. The index
             is then left out.
 
-        Raises `BiLmError` if a sentence is empty, or cannot be the key.
+        Raises `BiLmError` if a sentence is empty, or if HDF5 does not accept it as a key.
         """
         check_choice("output_format", output_format, _LAYERS)
         sentences = _read_sentences(input_file)
-        if use_sentence_keys:
-            keys = sentences
-            if len(set(keys)) < len(keys):
-                raise BiLmError("use_sentence_keys needs different sentences, but one occurs twice")
-        else:
-            keys = [str(number) for number in range(len(sentences))]
+        keys = _keys_of_sentences(sentences, use_sentence_keys)
         words = (sentence.split() for sentence in sentences)
         with atomic_write(output_file_path) as temporary, new_hdf5(temporary) as (file, target):
             for key, vectors in zip(keys, self.embed_sentences(words, batch_size), strict=True):
-                if target.error is not None:  # the disk may be full
+                if target.error is not None:  # the disk is full, or the user has pressed Ctrl-C
                     raise target.error
                 layers = select_layers(torch.from_numpy(vectors), _LAYERS[output_format])
-                _add_dataset(file, key, layers)
+                _add_vectors(file, key, layers)
             if not forget_sentences and not use_sentence_keys:
-                index = json.dumps(dict(zip(sentences, keys, strict=True)))
-                dataset = file.create_dataset(_INDEX, (1,), dtype=h5py.string_dtype())
-                dataset[0] = index
+                _add_index(file, sentences, keys)
+
+
+def _keys_of_sentences(sentences: list[str], use_sentence_keys: bool) -> list[str]:
+    """
+    Returns the name of each sentence's dataset: the sentence itself with `use_sentence_keys`, and
+    otherwise its number. Raises `BiLmError` if two sentences would have the same name.
+    """
+    if not use_sentence_keys:
+        return [str(number) for number in range(len(sentences))]
+    if len(set(sentences)) < len(sentences):
+        raise BiLmError("use_sentence_keys needs different sentences, but one occurs twice")
+    return sentences
 
 
 def _read_sentences(input_file: TextIO) -> list[str]:
-    """Reads a file of one sentence per line, and closes it. Raises `BiLmError` at an empty one."""
+    """
+    Reads a file of one sentence per line, and closes it. Raises `BiLmError` if a line is empty.
+    """
     sentences = []
     with input_file:
         for number, line in enumerate(input_file, start=1):
@@ -210,12 +218,22 @@ def _read_sentences(input_file: TextIO) -> list[str]:
     return sentences
 
 
-def _add_dataset(file: h5py.File, key: str, vectors: Tensor) -> None:
+def _add_index(file: h5py.File, sentences: list[str], keys: list[str]) -> None:
     """
-    Writes the vectors of one sentence. Raises `BiLmError` if HDF5 refuses the key, such as ".", or
-    "a/b" where "a" is another key.
+    Writes the key of each sentence, in JSON. Of equal sentences, the last one's key is written.
+    """
+    index = dict(zip(sentences, keys, strict=True))
+    dataset = file.create_dataset(_INDEX, (1,), dtype=h5py.string_dtype())
+    dataset[0] = json.dumps(index)
+
+
+def _add_vectors(file: h5py.File, key: str, vectors: Tensor) -> None:
+    """
+    Writes the vectors of one sentence. Raises `BiLmError` if HDF5 refuses the key. It refuses ".",
+    for example, and "a/b" if "a" is another key.
     """
     try:
         file.create_dataset(key, data=vectors.numpy(), dtype="float32")
-    except (TypeError, ValueError):  # an OSError would be the disk's
+    # Not `OSError`, because it says that the file cannot be written, whatever the key is.
+    except (TypeError, ValueError):
         raise BiLmError(f"HDF5 cannot have the sentence {key!r} as a key") from None
