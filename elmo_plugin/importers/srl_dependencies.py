@@ -79,10 +79,10 @@ def _sentence_of(rows: Sequence[Row], report: Report) -> SrlSentence:
     # The positions of the predicates.
     framed = [index for index, frameset in enumerate(framesets) if _is_marked(frameset)]
     argument_columns = range(frameset_column + 1, len(rows[0].columns))
-    # A sentence without a predicate may still have one column of arguments.
-    has_spare_column = not framed and len(argument_columns) == 1
-    if has_spare_column:
-        argument_columns = range(0)
+    if not framed and len(argument_columns) == 1:
+        labels = [row.columns[frameset_column + 1] for row in rows]
+        if not any(_is_marked(label) for label in labels):
+            argument_columns = range(0)  # a sentence without predicates may have a blank column
     if len(framed) != len(argument_columns):
         raise rows[0].line.error(
             f"the sentence that begins here has {len(framed)} predicates, but "
