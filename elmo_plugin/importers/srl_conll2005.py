@@ -20,8 +20,8 @@ def find_lemmas(lines: Sequence[Line]) -> int | None:
     Returns the number of the column with the lemmas of predicates, from 0.
 
     The first `(V*` of a file marks the first predicate of a sentence. It is in the first column of
-    arguments, and the lemmas are in the column before that. Returns `None` if the file has no
-    `(V*`, or no column before it, or if its columns are CoNLL-2012's.
+    arguments, and the lemmas are in the column before that. Returns `None` if the file lacks
+    `(V*` or a column before it, or if its columns are CoNLL-2012's.
     """
     for line in lines:
         if line.text.startswith("#"):

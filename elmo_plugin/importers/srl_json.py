@@ -35,8 +35,8 @@ def sentence_in(record: Record) -> SrlSentence:
 
 def _words_in(fields: dict[str, Any]) -> list[str]:
     """
-    Returns the words of a record, without byte order marks. Raises `BiLmError` if the record has no
-    words, or one of them is empty.
+    Returns the words of a record, without byte order marks. Raises `BiLmError` if the record lacks
+    words, or if one of them is empty.
     """
     found: Any = fields.get("words")
     if is_list_of(found, str):

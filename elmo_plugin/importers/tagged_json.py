@@ -306,7 +306,7 @@ def _without_spaces(text: str) -> str:
 def _name_of_tag(record: Record, tag: object, labels: Sequence[str]) -> str:
     """
     Returns a tag as text. A tag that is a number is the index of its name in `labels`. Raises
-    `ConfigurationError` if the number has no name, and `Unusable` for anything but a text or a
+    `ConfigurationError` if the number is not an index, and `Unusable` for anything but a text or a
     number.
     """
     if isinstance(tag, str):

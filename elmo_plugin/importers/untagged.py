@@ -24,7 +24,7 @@ def read_untagged(file: str, report: Report) -> Iterator[UntaggedSentence]:
     Yields the sentences of a file with a word in each row, such as CoNLL-U, with or without tags.
     The report says in which column the words are.
 
-    Raises `ConfigurationError`, naming the file, if it has no sentences, or if more than one column
+    Raises `ConfigurationError`, naming the file, if it lacks sentences, or if more than one column
     may have the words.
     """
     columns = columns_of_text(file, read_lines(file, ImportOptions(), report))
