@@ -144,16 +144,16 @@ def _with_one_verb(
 ) -> list[str]:
     """
     Returns a column of arguments with `(V*)` at its predicate, and at no other predicate of the
-    sentence. A column with `(V*)` at a word that is not a predicate is returned unchanged: it will
-    raise an error when the sentence is parsed.
+    sentence. A column that does not fit its predicate is returned unchanged: it will raise an error
+    when the sentence is parsed.
     """
     mended = list(labels)
     verbs = {index for index, label in enumerate(labels) if label.startswith("(V*")}
-    are_only_at_predicates = predicate in verbs and verbs <= set(predicates)
+    are_at_predicates = predicate in verbs and verbs <= set(predicates)
     if not verbs and labels[predicate] == "*":
         mended[predicate] = _VERB
         report.took("predicates without (V*) are the words with a lemma and a frameset")
-    elif are_only_at_predicates and len(verbs) > 1:
+    elif are_at_predicates and len(verbs) > 1:
         for other in verbs - {predicate}:
             mended[other] = labels[other].replace(_VERB, "*")
         report.took(

@@ -76,20 +76,19 @@ def _sentence_of(rows: Sequence[Row], report: Report) -> SrlSentence:
     """
     frameset_column = _find_framesets(rows)
     framesets = [row.columns[frameset_column] for row in rows]
-    # The positions of the predicates.
-    framed = [index for index, frameset in enumerate(framesets) if _is_marked(frameset)]
+    predicate_words = [index for index, frameset in enumerate(framesets) if _is_marked(frameset)]
     argument_columns = range(frameset_column + 1, len(rows[0].columns))
-    if not framed and len(argument_columns) == 1:
+    if not predicate_words and len(argument_columns) == 1:
         labels = [row.columns[frameset_column + 1] for row in rows]
         if not any(_is_marked(label) for label in labels):
             argument_columns = range(0)  # a sentence without predicates may have a blank column
-    if len(framed) != len(argument_columns):
+    if len(predicate_words) != len(argument_columns):
         raise rows[0].line.error(
-            f"the sentence that begins here has {len(framed)} predicates, but "
+            f"the sentence that begins here has {len(predicate_words)} predicates, but "
             f"{len(argument_columns)} columns of arguments"
         )
     predicates = []
-    for word, column in zip(framed, argument_columns, strict=True):
+    for word, column in zip(predicate_words, argument_columns, strict=True):
         lemma = framesets[word].partition(".")[0]
         labels = [row.columns[column] for row in rows]
         predicates.append(Predicate(word, lemma, _arguments_of(word, labels, report)))
@@ -115,7 +114,7 @@ def _find_framesets(rows: Sequence[Row]) -> int:
     next_values = {row.columns[column + 1] for row in rows}
     if next_values == {"_"}:
         return column + 1
-    return column
+    return column  # the next column has arguments, so this one has the framesets
 
 
 def _is_conll2009(rows: Sequence[Row]) -> bool:
@@ -123,8 +122,8 @@ def _is_conll2009(rows: Sequence[Row]) -> bool:
     Returns whether the columns are CoNLL-2009's: two of them have heads, and a later one flags the
     predicates.
     """
-    num_least = _FIXED_COLUMNS_2009 + 2  # with the flag and the frameset
-    if len(rows[0].columns) < num_least:
+    fewest_columns = _FIXED_COLUMNS_2009 + 2  # with the flag and the frameset
+    if len(rows[0].columns) < fewest_columns:
         return False
     heads = [row.columns[column] for row in rows for column in _HEADS_2009]
     if not all(head.isdecimal() or head == "_" for head in heads):

@@ -102,7 +102,7 @@ def _parse_arguments(cell: str, line: Line) -> list[Span]:
     arguments = []
     for text in cell.split("|"):
         if text in ("", "_"):
-            continue  # a predicate without arguments
+            continue  # no argument
         match = _SPAN.fullmatch(text)
         if match is None:
             raise line.error(f"expected arguments such as A0:1-1|A1:3-7, got {cell!r}")

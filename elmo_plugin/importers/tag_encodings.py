@@ -212,7 +212,7 @@ def _first_wrong_tag(sentences: Sequence[TaggedSentence], wrong: Set[tuple[str, 
                 last_word = len(sentence.places) - 1
                 place = sentence.places[min(number, last_word)]
                 return _WrongTag(place, before, tag)
-    raise AssertionError("the wrong pairs are of these sentences")
+    raise AssertionError("the wrong pairs were found in these sentences")
 
 
 def _pairs(sentence: TaggedSentence) -> Iterator[tuple[str, str]]:

@@ -93,8 +93,9 @@ def _is_unannotated(record: Record) -> bool:
 
 def _find_span_ends(records: Sequence[Record], keys: Keys, report: Report) -> SpanEnds | None:
     """
-    Returns what the end of an entity means if all records give their entities by the numbers of
-    words. Returns `None` if they have tags, or entities by characters, or no entities.
+    Returns what the end of an entity is, its last word or the word after it, if all records give
+    entities by the numbers of words. Returns `None` if they have tags, or entities by characters,
+    or no entities.
     """
     sentences = []
     num_spans = 0
@@ -158,7 +159,7 @@ def _find_keys(records: Sequence[Record], options: ImportOptions) -> Keys:
 
 
 def _values_of_keys(records: Sequence[Record]) -> dict[str, Any]:
-    """Returns a value of each key: the first one in any record that is not empty, if there is."""
+    """Returns a value for each key of the records: if possible, one that is not empty."""
     values: dict[str, Any] = {}
     for record in records:
         for key, value in record.fields.items():

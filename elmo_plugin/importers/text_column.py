@@ -47,7 +47,7 @@ def read_text_column(file: str, chosen: str | None, report: Report) -> Iterator[
     if column is None:
         column = _find_column(file, titles, rows)
     elif not _has_texts(rows, column):
-        # The column has words, although it was chosen or is called as texts are.
+        # The column was chosen, or has a usual name for texts, but has a word in each row.
         yield from _sentences_of_words(table, report, chosen or titles[column])
         return
     name = str(column)

@@ -160,7 +160,7 @@ def _tag(field: str, field_before: str) -> str:
     if field in _NONE or match is None:
         return "O"
     label = "_".join(_without_escapes(match["label"]).split())
-    # The words of a span have the same number. A span of one word is not numbered.
+    # All words of a span have the same label and number. A span of one word is not numbered.
     if match["number"] is not None and field == field_before:
         return f"I-{label}"
     return f"B-{label}"

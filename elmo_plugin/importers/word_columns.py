@@ -78,7 +78,7 @@ def _rows_of_lines(lines: Sequence[str], at_tabs: bool) -> Rows:
     document = ""
     for number, text in enumerate(lines, start=1):
         if _begins_document(text):
-            document = f"that begins in line {number}"  # in place of a name
+            document = f"that begins in line {number}"  # serves as its name
         if _is_boundary(text):
             rows.append(None)
         else:
@@ -128,7 +128,7 @@ def columns_of_table(table: Table, chosen: Collection[str]) -> WordColumns:
     for row in table.rows:
         line = "\t".join(row.fields)
         if _has_document_mark(line):
-            document = f"that begins in {row.place}"  # in place of a name
+            document = f"that begins in {row.place}"  # serves as its name
             rows.append(None)
         elif row.is_blank:
             rows.append(None)
@@ -225,8 +225,8 @@ def _split_header(rows: Rows, chosen: Collection[str] = ()) -> tuple[list[str], 
 
 def _columns(file: str, names: list[str], rows: Rows) -> WordColumns:
     """
-    Returns the columns of rows below a header. A sentence ends at `None`, and wherever the value of
-    a column changes that tells sentences apart, such as their numbers.
+    Returns the columns of rows below a header. A sentence ends at `None`, and where a column that
+    tells sentences apart, such as their numbers, changes.
     """
     names, rows = add_columns_of_keys(names, rows)
     blocks: list[Block] = []

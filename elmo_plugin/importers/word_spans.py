@@ -12,7 +12,7 @@ _TYPES = ("type", "label", "entity", "tag")
 
 
 class SpanEnds(Enum):
-    """What the end of an entity is in a file, in words for a report."""
+    """What the end of an entity is in a file. The values are words for a report."""
 
     LAST_WORD = "the end is its last word"
     NEXT_WORD = "the end is the word behind it"
@@ -68,10 +68,10 @@ def _type_of(item: dict[str, Any]) -> Any:
 def find_ends(sentences: Iterable[tuple[Sequence[str], Any]]) -> SpanEnds:
     """
     Returns what the ends of entities are in some sentences: their last words, or the words after
-    these. Each sentence is its words and the items that `spans_of` reads.
+    the last. Each sentence is its words and the items that `spans_of` reads.
 
-    The first entity that shows it decides. If none does, the ends are last words in lists, such as
-    GLiNER's, and the words after these in objects, such as SpERT's.
+    The first entity that shows it decides. If none does, lists such as GLiNER's have the last word
+    as the end, and objects such as SpERT's have the word after it.
     """
     has_lists = False
     for words, items in sentences:

@@ -19,7 +19,7 @@ class OffsetDocument(NamedTuple):
 
 
 def has_offsets(root: Element) -> bool:
-    """Returns whether a document has its text in one element, and elements with places in it."""
+    """Returns whether one element has a document's text, and others have places in that text."""
     if root.find(_TEXT) is None:
         return False
     return any(_places(element) for element in root.iter())
