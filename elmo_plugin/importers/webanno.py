@@ -20,7 +20,7 @@ _PART = re.compile(r"\d+-\d+\.\d+")  # of a part of a word
 _LABEL = re.compile(r"(?P<label>.+?)(\[(?P<number>\d+)\])?")
 _BETWEEN_SPANS = re.compile(r"(?<!\\)\|")
 _ESCAPED = re.compile(r"\\(->|[\\\[\]|_;*])")
-_NONE = ("_", "*", "")
+_NONE = ("_", "*", "")  # no span, a span without a label, or no annotations in the row
 
 
 class _Row(NamedTuple):
@@ -157,7 +157,7 @@ def _sentence(file: str, rows: Sequence[_Row], column: int) -> TaggedSentence:
 def _tag(field: str, field_before: str) -> str:
     """Returns the tag of a word in BIO, from its field, such as `PER[1]`, and the one before it."""
     match = _LABEL.fullmatch(field)
-    if field in _NONE or match is None:
+    if match is None or match["label"] in _NONE:
         return "O"
     label = "_".join(_without_escapes(match["label"]).split())
     # All words of a span have the same label and number. A span of one word is not numbered.
