@@ -67,9 +67,12 @@ def _sentence_of(rows: Sequence[Row], names: Sequence[str]) -> SrlSentence:
                 "sentence"
             )
         words.append(word.form)
+        arguments = _parse_arguments(word.arguments, row.line)
         if word.predicate in NO_ANNOTATION:
-            continue  # the word is not a predicate
-        arguments = with_verb(_parse_arguments(word.arguments, row.line), index)
+            if arguments:
+                raise row.line.error(f"{word.arguments!r} are arguments without a predicate")
+            continue
+        arguments = with_verb(arguments, index)
         with as_configuration_error(row.line.location):
             arguments = checked_spans(arguments, len(rows))
         predicates.append(Predicate(index, word.form, arguments))
