@@ -91,6 +91,9 @@ def _check_columns(rows: Sequence[Row]) -> None:
         )
     check_lengths(rows)
     check_words(rows, column=_WORD_COLUMN)
+    for row in rows:
+        if not row.columns[_WORD_COLUMN]:
+            raise row.line.error(f"expected a word in column {_WORD_COLUMN + 1}, got ''")
     check_numbers(rows, column=_NUMBER_COLUMN)
     check_entities(rows, speaker_column=_SPEAKER_COLUMN)
 
