@@ -48,8 +48,8 @@ def _words_in(fields: dict[str, Any]) -> list[str]:
 
 def _value_or_keys(value: object, fields: dict[str, Any]) -> str:
     """
-    Returns what an error shows of some fields: the wrong value, or all keys if the value is missing
-    or empty.
+    Returns a wrong value for an error message, or all keys of the fields if the value is missing or
+    empty.
     """
     if value:
         return f"{value!r:.100}"

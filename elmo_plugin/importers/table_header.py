@@ -38,7 +38,7 @@ def is_header(
         return False  # the first row has a label that occurs below, so it is a row of data
     if any(_is_unlike_numbers(name, column) for name, column in named_columns):
         return True
-    # A row of data, too, may have a shorter text or a rarer label than the rows below it. But its
+    # A row of data may also have a shorter text or a rarer label than the rows below it. But its
     # fields seldom look alike.
     if not _look_alike(first):
         return False

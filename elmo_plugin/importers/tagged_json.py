@@ -93,9 +93,9 @@ def _is_unannotated(record: Record) -> bool:
 
 def _find_span_ends(records: Sequence[Record], keys: Keys, report: Report) -> SpanEnds | None:
     """
-    Returns what the end of an entity is, its last word or the word after it, if all records give
-    entities by the numbers of words. Returns `None` if they have tags, or entities by characters,
-    or no entities.
+    Returns how records give the end of an entity, as its last word or as the word after it, if all
+    of them give entities by the numbers of words. Returns `None` if they have tags, or entities by
+    characters, or no entities.
     """
     sentences = []
     num_spans = 0

@@ -12,7 +12,7 @@ _TYPES = ("type", "label", "entity", "tag")
 
 
 class SpanEnds(Enum):
-    """What the end of an entity is in a file. The values are words for a report."""
+    """How a file gives the end of an entity. The values are words for a report."""
 
     LAST_WORD = "the end is its last word"
     NEXT_WORD = "the end is the word behind it"
@@ -67,7 +67,7 @@ def _type_of(item: dict[str, Any]) -> Any:
 
 def find_ends(sentences: Iterable[tuple[Sequence[str], Any]]) -> SpanEnds:
     """
-    Returns what the ends of entities are in some sentences: their last words, or the words after
+    Returns how some sentences give the ends of entities: as the last words, or as the words after
     the last. Each sentence is its words and the items that `spans_of` reads.
 
     The first entity that shows it decides. If none does, lists such as GLiNER's have the last word
