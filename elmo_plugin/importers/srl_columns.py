@@ -1,7 +1,9 @@
 """
-Semantic roles in columns like CoNLL-2012's: with comments, words that are not numbered from 0,
-without coreference, or with `(V*)` at all predicates of a sentence in each column, as WebAnno and
-INCEpTION write it.
+Semantic roles in columns like CoNLL-2012's.
+
+Unlike CoNLL-2012, a file may have comments, may number its words from 1, and may lack the column of
+coreference. Each column of arguments may have `(V*)` at all predicates of the sentence, instead of
+at its own predicate alone: WebAnno and INCEpTION write files like this.
 """
 
 import re
@@ -27,6 +29,9 @@ from elmo_plugin.tasks.conll2012 import (
 )
 from elmo_plugin.tasks.dataset_reader import Line
 
+_NUMBER_COLUMN = 2
+_WORD_COLUMN = 3
+_SPEAKER_COLUMN = 9
 _VERB = "(V*)"
 _NUMBER = re.compile(r"\d+([-.]\d+)?")
 
@@ -42,14 +47,14 @@ def read_srl_columns(lines: Iterable[Line], report: Report) -> Iterator[SrlExamp
         if kind != "word":
             continue
         rows = split_rows(list(group))
-        if rows:  # there are more than comments
+        if rows:  # not only comments
             yield SrlExample(_words_of(rows, report))
 
 
 def _words_of(rows: Sequence[Row], report: Report) -> list[ConllWord]:
     """
-    Returns the words of a sentence, numbered from 0, with the columns of their arguments. Raises
-    errors as `read_srl_columns` does.
+    Returns the words of a sentence, numbered from 0, without their coreference. Raises errors as
+    `read_srl_columns` does.
     """
     _check_columns(rows)
     if has_coreference(rows):
@@ -59,8 +64,9 @@ def _words_of(rows: Sequence[Row], report: Report) -> list[ConllWord]:
         end_of_arguments = len(rows[0].columns)
     words = []
     for index, row in enumerate(rows):
-        fixed = [column or "-" for column in row.columns[:FIXED_COLUMNS]]
-        word = ConllWord(row.line, *fixed)
+        # Where tabs separate columns, a cell may be empty. CoNLL-2012 has a `-` in its place.
+        fixed_cells = [cell or "-" for cell in row.columns[:FIXED_COLUMNS]]
+        word = ConllWord(row.line, *fixed_cells)
         frames = row.columns[FIXED_COLUMNS:end_of_arguments]
         words.append(word._replace(number=str(index), frames=frames))
     return _with_one_verb_each(words, report)
@@ -68,34 +74,41 @@ def _words_of(rows: Sequence[Row], report: Report) -> list[ConllWord]:
 
 def _check_columns(rows: Sequence[Row]) -> None:
     """
-    Raises `ConfigurationError`, naming file and line, if these are not the columns of CoNLL-2012,
-    or the rows of more than one sentence.
+    Raises `ConfigurationError`, naming file and line, if the rows do not have the columns of
+    CoNLL-2012, or are more than one sentence.
     """
     line, first = rows[0]
-    numbers = [row.columns[2] for row in rows if len(row.columns) >= FIXED_COLUMNS]
-    # Numbers in other columns, such as a document called 1, do not matter if the third one counts.
+    numbers = [row.columns[_NUMBER_COLUMN] for row in rows if len(row.columns) >= FIXED_COLUMNS]
+    # A document may be called 1, so a number in another column does not matter if the column of
+    # the numbers counts the words.
     is_other_form = _has_numbers_of_words_elsewhere(rows) and not _are_counting(numbers)
     if not numbers or is_other_form:
+        first_cells = " ".join(first[: _WORD_COLUMN + 1])
         raise line.error(
             "expected JSON lines or CoNLL-2012 (document, part, word number, word, …, "
             f"{FIXED_COLUMNS} columns, those of predicates and coreference), got {len(first)}, "
-            f"{' '.join(first[:4])!r} …"
+            f"{first_cells!r} …"
         )
     check_lengths(rows)
-    check_words(rows, column=3)
-    check_numbers(rows, column=2)
-    check_entities(rows, speaker_column=9)
+    check_words(rows, column=_WORD_COLUMN)
+    for row in rows:
+        if not row.columns[_WORD_COLUMN]:
+            raise row.line.error(f"expected a word in column {_WORD_COLUMN + 1}, got ''")
+    check_numbers(rows, column=_NUMBER_COLUMN)
+    check_entities(rows, speaker_column=_SPEAKER_COLUMN)
 
 
 def _has_numbers_of_words_elsewhere(rows: Sequence[Row]) -> bool:
     """
     Returns whether the numbers of words seem to be in the first column, as in CoNLL-U, or in the
-    fourth, as if one column more stood before them.
+    column of the words, because the file has an additional column before it.
     """
     if _NUMBER.fullmatch(rows[0].columns[0]):
         return True
-    words = [row.columns[3] for row in rows if len(row.columns) > 3]
-    return len(rows) > 1 and _are_counting(words)
+    if len(rows) == 1:
+        return False  # a single word may be a number
+    words = [row.columns[_WORD_COLUMN] for row in rows if len(row.columns) > _WORD_COLUMN]
+    return _are_counting(words)
 
 
 def _are_counting(numbers: Sequence[str]) -> bool:
@@ -107,20 +120,26 @@ def _are_counting(numbers: Sequence[str]) -> bool:
 
 def _with_one_verb_each(words: list[ConllWord], report: Report) -> list[ConllWord]:
     """
-    Returns the words with `(V*)` once in each column of arguments, if the sentence has as many
-    lemmas with framesets: the first column belongs to the first of them, and so on. Otherwise
-    returns the words unchanged.
+    Returns the words of a sentence with `(V*)` only once in each column of arguments.
+
+    The first column belongs to the first predicate, the second column to the second predicate, and
+    so on. The words are returned unchanged if the sentence has more or fewer predicates than
+    columns of arguments, because a column may then belong to any of them.
     """
     # The positions of the words that have a lemma and a frameset.
     predicates = [index for index, word in enumerate(words) if word.is_predicate]
-    columns = list(zip(*(word.frames for word in words), strict=True))
-    if not columns or len(predicates) != len(columns):
+    num_columns = len(words[0].frames)
+    if len(predicates) != num_columns:
         return words
-    mended_columns = []
-    for predicate, labels in zip(predicates, columns, strict=True):
-        mended_columns.append(_with_one_verb(labels, predicate, predicates, report))
-    rows = zip(*mended_columns, strict=True)
-    return [word._replace(frames=labels) for word, labels in zip(words, rows, strict=True)]
+    columns = []
+    for number, predicate in enumerate(predicates):
+        labels = [word.frames[number] for word in words]
+        columns.append(_with_one_verb(labels, predicate, predicates, report))
+    mended_words = []
+    for index, word in enumerate(words):
+        frames = [labels[index] for labels in columns]
+        mended_words.append(word._replace(frames=frames))
+    return mended_words
 
 
 def _with_one_verb(
@@ -128,14 +147,16 @@ def _with_one_verb(
 ) -> list[str]:
     """
     Returns a column of arguments with `(V*)` at its predicate, and at no other predicate of the
-    sentence. A column that has `(V*)` somewhere else is returned unchanged, for its errors.
+    sentence. A column that does not fit its predicate is returned unchanged: it will raise an error
+    when the sentence is parsed.
     """
     mended = list(labels)
     verbs = {index for index, label in enumerate(labels) if label.startswith("(V*")}
+    are_at_predicates = predicate in verbs and verbs <= set(predicates)
     if not verbs and labels[predicate] == "*":
         mended[predicate] = _VERB
         report.took("predicates without (V*) are the words with a lemma and a frameset")
-    elif len(verbs) > 1 and predicate in verbs and verbs <= set(predicates):
+    elif are_at_predicates and len(verbs) > 1:
         for other in verbs - {predicate}:
             mended[other] = labels[other].replace(_VERB, "*")
         report.took(

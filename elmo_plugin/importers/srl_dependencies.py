@@ -15,6 +15,7 @@ from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.spans import Span
 from elmo_plugin.tasks.srl.sentences import VERB, Predicate, SrlSentence
 
+# Columns, from 0
 _FORM = 1
 _FIXED_COLUMNS = 10  # before the columns of predicates, in CoNLL-U and CoNLL-2008
 _FIXED_COLUMNS_2009 = 12
@@ -27,12 +28,12 @@ _FIRST_NUMBER = re.compile(r"1(-\d+)?|0\.\d+")
 
 def is_dependencies(lines: Sequence[Line]) -> bool:
     """
-    Returns whether the first word has the number 1 and more than the ten columns of CoNLL-U, in a
-    file without the marks of documents of CoNLL-2012: there, a document may be called 1.
+    Returns whether the first word of a file has the number 1 in its first column, and more than the
+    ten columns of CoNLL-U.
     """
     for line in lines:
         if line_kind(line) in ("begin", "end"):
-            return False
+            return False  # CoNLL-2012: its first column has the document, and that may be called 1
         if line.text.strip() and not line.text.startswith("#"):
             columns = line.text.rstrip("\r\n").split("\t")
             is_first = _FIRST_NUMBER.fullmatch(columns[0]) is not None
@@ -74,20 +75,22 @@ def _sentence_of(rows: Sequence[Row], report: Report) -> SrlSentence:
     more or fewer columns of arguments than predicates.
     """
     frameset_column = _find_framesets(rows)
-    # The positions of the predicates: words with a frameset.
-    framed = [index for index, row in enumerate(rows) if _is_marked(row.columns[frameset_column])]
+    framesets = [row.columns[frameset_column] for row in rows]
+    predicate_words = [index for index, frameset in enumerate(framesets) if _is_marked(frameset)]
     argument_columns = range(frameset_column + 1, len(rows[0].columns))
-    # A sentence without a predicate may have a blank column of arguments.
-    has_spare_column = not framed and len(argument_columns) == 1
-    if len(framed) != len(argument_columns) and not has_spare_column:
+    if not predicate_words and len(argument_columns) == 1:
+        labels = [row.columns[frameset_column + 1] for row in rows]
+        if not any(_is_marked(label) for label in labels):
+            argument_columns = range(0)  # a sentence without predicates may have a blank column
+    if len(predicate_words) != len(argument_columns):
         raise rows[0].line.error(
-            f"the sentence that begins here has {len(framed)} predicates, but "
+            f"the sentence that begins here has {len(predicate_words)} predicates, but "
             f"{len(argument_columns)} columns of arguments"
         )
     predicates = []
-    for number, word in enumerate(framed):
-        labels = [row.columns[argument_columns[number]] for row in rows]
-        lemma = rows[word].columns[frameset_column].partition(".")[0]
+    for word, column in zip(predicate_words, argument_columns, strict=True):
+        lemma = framesets[word].partition(".")[0]
+        labels = [row.columns[column] for row in rows]
         predicates.append(Predicate(word, lemma, _arguments_of(word, labels, report)))
     words = [row.columns[_FORM] for row in rows]
     return SrlSentence(words, predicates, rows[0].line.location)
@@ -95,8 +98,8 @@ def _sentence_of(rows: Sequence[Row], report: Report) -> SrlSentence:
 
 def _find_framesets(rows: Sequence[Row]) -> int:
     """
-    Returns the column with the framesets, such as `scare.01`: the first one after the fixed
-    columns, or, if that has flags, the second one.
+    Returns the column with the framesets, such as `scare.01`. It is the first one after the fixed
+    columns, or the second one if the first only flags the predicates with `Y`.
     """
     column = _FIXED_COLUMNS
     if _is_conll2009(rows):
@@ -105,28 +108,33 @@ def _find_framesets(rows: Sequence[Row]) -> int:
     may_be_flags = values <= _FLAGS and len(rows[0].columns) > column + 1
     if not may_be_flags:
         return column
-    next_values = {row.columns[column + 1] for row in rows}
-    # A column of `_` alone may be flags of a sentence without a predicate, if the next column, with
-    # the framesets, is also all `_`.
-    if "Y" in values or next_values <= {"_"}:
+    if "Y" in values:
         return column + 1
-    return column
+    # All values are `_`. In a sentence without a predicate, neither flags nor framesets are given.
+    next_values = {row.columns[column + 1] for row in rows}
+    if next_values == {"_"}:
+        return column + 1
+    return column  # the next column has arguments, so this one has the framesets
 
 
 def _is_conll2009(rows: Sequence[Row]) -> bool:
     """
-    Returns whether the columns are CoNLL-2009's, with two heads and a flag. In CoNLL-U, columns
-    without annotation may stand in all three places, but the head is in another one.
+    Returns whether the columns are CoNLL-2009's: two of them have heads, and a later one flags the
+    predicates.
     """
-    if len(rows[0].columns) < _FIXED_COLUMNS_2009 + 2:
+    fewest_columns = _FIXED_COLUMNS_2009 + 2  # with the flag and the frameset
+    if len(rows[0].columns) < fewest_columns:
         return False
     heads = [row.columns[column] for row in rows for column in _HEADS_2009]
     if not all(head.isdecimal() or head == "_" for head in heads):
         return False
-    has_no_heads = all(head == "_" for head in heads)
-    if has_no_heads and all(row.columns[_HEAD].isdecimal() for row in rows):
+    flags = {row.columns[_FIXED_COLUMNS_2009] for row in rows}
+    if not flags <= _FLAGS:
         return False
-    return {row.columns[_FIXED_COLUMNS_2009] for row in rows} <= _FLAGS
+    # In CoNLL-U, all of these columns may be blank, but another column has the heads.
+    has_no_heads = all(head == "_" for head in heads)
+    has_heads_of_conllu = all(row.columns[_HEAD].isdecimal() for row in rows)
+    return not (has_no_heads and has_heads_of_conllu)
 
 
 def _is_marked(cell: str) -> bool:
@@ -136,8 +144,8 @@ def _is_marked(cell: str) -> bool:
 
 def _arguments_of(predicate: int, labels: Sequence[str], report: Report) -> list[Span]:
     """
-    Returns the arguments of the predicate at an index, from the label of each word in its column,
-    and `V` for the predicate itself.
+    Returns the arguments of the predicate at an index, and `V` for the predicate itself. The labels
+    are the predicate's column, with one label for each word.
     """
     spans = []
     for index, label in enumerate(labels):

@@ -6,6 +6,7 @@ from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.importers.json_records import Record
+from elmo_plugin.importers.srl_example import is_inside, with_verb
 from elmo_plugin.tasks.spans import Span, checked_spans, parse_tag, tags_to_spans
 from elmo_plugin.tasks.srl.sentences import VERB, Predicate, SrlSentence
 
@@ -26,21 +27,33 @@ def sentence_in(record: Record) -> SrlSentence:
         words = _words_in(record.fields)
         frames: Any = record.fields.get("frames", record.fields.get("verbs"))
         if not is_list_of(frames, dict):
-            raise BiLmError(
-                f'expected "frames", a list of objects, got {frames or list(record.fields)!r:.100}'
-            )
+            got = _value_or_keys(frames, record.fields)
+            raise BiLmError(f'expected "frames", a list of objects, got {got}')
         predicates = sorted(_predicate(frame, words) for frame in frames)  # from left to right
     return SrlSentence(words, predicates, location)
 
 
 def _words_in(fields: dict[str, Any]) -> list[str]:
-    """Returns the words of a record. Raises `BiLmError` if it lacks them, or one is empty."""
+    """
+    Returns the words of a record, without byte order marks. Raises `BiLmError` if the record lacks
+    words, or if one of them is empty.
+    """
     found: Any = fields.get("words")
     if is_list_of(found, str):
         words = [word.replace(BYTE_ORDER_MARK, "") for word in found]
         if words and all(words):
             return words
-    raise BiLmError(f'expected "words", a list of words, got {found or list(fields)!r:.100}')
+    raise BiLmError(f'expected "words", a list of words, got {_value_or_keys(found, fields)}')
+
+
+def _value_or_keys(value: object, fields: dict[str, Any]) -> str:
+    """
+    Returns a wrong value for an error message, or all keys of the fields if the value is missing or
+    empty.
+    """
+    if value:
+        return f"{value!r:.100}"
+    return f"{list(fields)!r:.100}"
 
 
 def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
@@ -57,16 +70,13 @@ def _predicate(frame: dict[str, Any], words: list[str]) -> Predicate:
         raise BiLmError(
             f'expected an "index" of the predicate below {len(words)}, got {frame!r:.100}'
         )
-    if verbs and not any(start <= index < end for start, end, _ in verbs):
+    if verbs and not is_inside(index, verbs):
         raise BiLmError(
             f"V is not at its predicate, {words[index]!r}, but at {words[verbs[0].start]!r}"
         )
-    # Roles may leave out the predicate itself. Inside another argument it is not added: such a
-    # sentence is left out later.
-    if not any(start <= index < end for start, end, _ in arguments):
-        arguments.append(Span(index, index + 1, VERB))
+    arguments = checked_spans(with_verb(arguments, index), len(words))
     lemma = str(frame.get("lemma") or words[index])
-    return Predicate(index, lemma, checked_spans(arguments, len(words)))
+    return Predicate(index, lemma, arguments)
 
 
 def _arguments(frame: dict[str, Any], words: list[str]) -> list[Span]:
@@ -81,7 +91,7 @@ def _arguments(frame: dict[str, Any], words: list[str]) -> list[Span]:
     if not is_list_of(tags, str) or len(tags) != len(words):
         raise BiLmError(
             f'expected "frames" with {len(words)} "tags" or with "roles", got '
-            f"{tags or list(frame)!r:.100}"
+            f"{_value_or_keys(tags, frame)}"
         )
     for tag in tags:
         if parse_tag(tag) is None:
@@ -91,8 +101,8 @@ def _arguments(frame: dict[str, Any], words: list[str]) -> list[Span]:
 
 def _argument(role: Any, words: list[str]) -> Span:
     """
-    Returns the argument of a role. Raises `BiLmError` if the role has another shape, or its end
-    seems to be its last word.
+    Returns the argument of a role. Raises `BiLmError` if the role has another shape, or if its end
+    seems to be the index of its last word, not of the word after it.
     """
     fields = role if isinstance(role, dict) else {}  # anything but an object lacks all fields
     name = fields.get("role")
@@ -105,8 +115,8 @@ def _argument(role: Any, words: list[str]) -> Span:
         )
     covered = " ".join(words[start:end])
     with_next_word = " ".join(words[start : end + 1])
-    # A text with one word more shows that `end` is the last word, not the one after it. At the end
-    # of the sentence, no word is next.
+    # If the role's own text has the word at `end` too, then `end` is its last word. At the end of
+    # the sentence, both texts are the same and show nothing.
     if fields.get("text") == with_next_word and with_next_word != covered:
         raise BiLmError(
             f"expected the end to be after the last word of {with_next_word!r}, got {end}"

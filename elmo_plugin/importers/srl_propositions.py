@@ -11,9 +11,11 @@ from elmo_plugin.tasks.srl.sentences import Predicate, SrlSentence, parse_labels
 
 def read_propositions(lines: Iterable[Line]) -> Iterator[SrlSentence]:
     """
-    Reads propositions, one word per line: the lemma of a predicate or `-`, and then, for each
-    predicate from left to right, a bracket label. White space separates columns, blank lines
-    separate sentences. The words are empty, and all predicates are verbs.
+    Yields the sentences of a file of propositions. Their words are empty.
+
+    A line of the file stands for a word. It has the lemma if the word is a predicate, else `-`, and
+    then a bracket label for each predicate of the sentence, from left to right. White space
+    separates columns, and blank lines separate sentences.
 
     Raises `ConfigurationError`, naming file and line, if the number of columns is wrong, or
     brackets are malformed, nested or without their other half.
@@ -26,8 +28,8 @@ def read_propositions(lines: Iterable[Line]) -> Iterator[SrlSentence]:
 
 def proposition_sentence(rows: Sequence[Row], lemma_column: int) -> SrlSentence:
     """
-    Returns a sentence of propositions, with arguments in all columns after the lemmas. Columns
-    before the lemmas are not read. Raises errors as `read_propositions` does.
+    Returns a sentence of propositions. Its words are empty, and all columns after the lemmas have
+    arguments. Columns before the lemmas are not read. Raises errors as `read_propositions` does.
     """
     first = rows[0]
     for row in rows:
@@ -51,4 +53,5 @@ def proposition_sentence(rows: Sequence[Row], lemma_column: int) -> SrlSentence:
         with locate_label_errors(lines, f"column {column + 1}: "):
             arguments = parse_labels(labels)
         predicates.append(Predicate(word, lemmas[word], arguments))
-    return SrlSentence([""] * len(rows), predicates, first.line.location)
+    no_words = [""] * len(rows)
+    return SrlSentence(no_words, predicates, first.line.location)

@@ -7,10 +7,11 @@ from typing import NamedTuple
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.integers import DIGITS
 from elmo_plugin.importers.loose_columns import Row, numbered_sentences
+from elmo_plugin.importers.srl_example import with_verb
 from elmo_plugin.tasks.conll2012 import NO_ANNOTATION
 from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.spans import Span, checked_spans
-from elmo_plugin.tasks.srl.sentences import VERB, Predicate, SrlSentence
+from elmo_plugin.tasks.srl.sentences import Predicate, SrlSentence
 
 BEGINNING_OF_UNIVERSAL = "# global.columns"
 _NUMBER = "ID"
@@ -21,8 +22,8 @@ _NAMES = (_NUMBER, _FORM, _PREDICATE, _ARGUMENTS)
 _SPAN = re.compile(rf"(?P<role>.+):(?P<first>{DIGITS})-(?P<last>{DIGITS})")
 
 
-class _Columns(NamedTuple):
-    """The columns of a word that are read."""
+class _Word(NamedTuple):
+    """The cells of a word in the columns that are needed."""
 
     number: str
     form: str
@@ -34,13 +35,14 @@ def read_universal(lines: Sequence[Line]) -> Iterator[tuple[Line, SrlSentence]]:
     """
     Yields the first line of each sentence, and the sentence. The first line of the file that is not
     blank names the columns. Arguments such as `A0:1-1|A1:3-7` have the numbers of their first and
-    last words. All predicates are verbs.
+    last words.
 
     Raises `ConfigurationError`, naming file and line, if a column is missing or a line is
     malformed.
     """
     header = next(line for line in lines if line.text.strip())
-    names = header.text.partition("=")[2].split()
+    _, _, listed_names = header.text.partition("=")  # `# global.columns = ID FORM UP:PRED …`
+    names = listed_names.split()
     if not set(_NAMES) <= set(names):
         raise header.error(
             f"expected the columns {', '.join(_NAMES)}, got {', '.join(names)}; "
@@ -58,36 +60,36 @@ def _sentence_of(rows: Sequence[Row], names: Sequence[str]) -> SrlSentence:
     words = []
     predicates = []
     for index, row in enumerate(rows):
-        columns = _read_columns(row, names)
-        if columns.number != str(index + 1):
+        word = _read_word(row, names)
+        if word.number != str(index + 1):
             raise row.line.error(
-                f"expected word {index + 1} of a sentence, got {columns.number}; a blank line ends "
-                "a sentence"
+                f"expected word {index + 1} of a sentence, got {word.number}; a blank line ends a "
+                "sentence"
             )
-        words.append(columns.form)
-        if columns.predicate in NO_ANNOTATION:
-            continue  # an ordinary word
-        arguments = _arguments_of(columns, row.line)
-        # Inside another argument, the predicate is not added: such a sentence is left out later.
-        if not any(start <= index < end for start, end, _ in arguments):
-            arguments.append(Span(index, index + 1, VERB))
+        words.append(word.form)
+        arguments = _parse_arguments(word.arguments, row.line)
+        if word.predicate in NO_ANNOTATION:
+            if arguments:
+                raise row.line.error(f"{word.arguments!r} are arguments without a predicate")
+            continue
+        arguments = with_verb(arguments, index)
         with as_configuration_error(row.line.location):
             arguments = checked_spans(arguments, len(rows))
-        predicates.append(Predicate(index, columns.form, arguments))
+        predicates.append(Predicate(index, word.form, arguments))
     return SrlSentence(words, predicates, rows[0].line.location)
 
 
-def _read_columns(row: Row, names: Sequence[str]) -> _Columns:
+def _read_word(row: Row, names: Sequence[str]) -> _Word:
     """
-    Returns the columns of a row that are read, given the names of all columns. Raises
-    `ConfigurationError` if the row has more or fewer.
+    Returns the word of a row, given the names of all columns. Raises `ConfigurationError`, naming
+    file and line, if the row has more or fewer columns.
     """
     if len(row.columns) != len(names):
         raise row.line.error(
             f"expected {len(names)} columns ({', '.join(names)}), got {len(row.columns)}"
         )
     values = dict(zip(names, row.columns, strict=True))
-    return _Columns(
+    return _Word(
         number=values[_NUMBER],
         form=values[_FORM],
         predicate=values[_PREDICATE],
@@ -95,18 +97,18 @@ def _read_columns(row: Row, names: Sequence[str]) -> _Columns:
     )
 
 
-def _arguments_of(columns: _Columns, line: Line) -> list[Span]:
+def _parse_arguments(cell: str, line: Line) -> list[Span]:
     """
-    Returns the arguments of a predicate, from spans such as `A0:1-1|A1:3-7`. Raises
-    `ConfigurationError` if they are malformed.
+    Returns the arguments of a predicate, from a cell such as `A0:1-1|A1:3-7`. Raises
+    `ConfigurationError`, naming file and line, if the cell is malformed.
     """
     arguments = []
-    for text in columns.arguments.split("|"):
+    for text in cell.split("|"):
         if text in ("", "_"):
-            continue
+            continue  # no argument
         match = _SPAN.fullmatch(text)
         if match is None:
-            raise line.error(f"expected arguments such as A0:1-1|A1:3-7, got {columns.arguments!r}")
+            raise line.error(f"expected arguments such as A0:1-1|A1:3-7, got {cell!r}")
         start = int(match["first"]) - 1  # words are numbered from 1
         end = int(match["last"])
         arguments.append(Span(start, end, match["role"]))

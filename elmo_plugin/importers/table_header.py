@@ -9,6 +9,7 @@ from elmo_plugin.importers.options import ImportOptions
 
 _SHORT = 40  # characters of a label or a name
 _MOST_WORDS = 3  # of a name
+_NEARLY_ALL = 0.9  # of the texts of a column
 _ABBREVIATION = re.compile(r"\w{1,4}\.")  # such as `Nr.`
 _NUMBER_OR_DATE = re.compile(r"[-+]?\d[\d.,:/ -]*%?")
 _QUESTION_MARKS = ("?", "？", "؟")  # noqa: RUF001 (as in `Spam?`)
@@ -22,24 +23,28 @@ def is_header(
     usual: Mapping[str, Sequence[str]],
 ) -> bool:
     """
-    Returns whether the first row of a table names its columns: by names that are usual or chosen
-    for a role, or, in any language, since it differs from the rows below.
+    Returns whether the first row of a table names its columns: it has names that are usual or
+    chosen for a role or, in any language, it differs from the rows below it.
     """
     if _has_usual_name(first, usual) or _has_chosen_names(first, options):
         return True
     if not rest or not all(_may_be_name(field) for field in first):
         return False
-    columns = [[row[number] for row in rest] for number in range(len(first))]
-    label_columns = [number for number, column in enumerate(columns) if may_be_labels(column)]
-    if any(first[number] in columns[number] for number in label_columns):
-        return False  # it has a label that occurs below, so it is a row of data
-    if any(map(_is_unlike_numbers, first, columns)):
+    named_columns = []
+    for number, name in enumerate(first):
+        named_columns.append((name, [row[number] for row in rest]))
+    label_columns = [(name, column) for name, column in named_columns if may_be_labels(column)]
+    if any(name in column for name, column in label_columns):
+        return False  # the first row has a label that occurs below, so it is a row of data
+    if any(_is_unlike_numbers(name, column) for name, column in named_columns):
         return True
+    # A row of data may also have a shorter text or a rarer label than the rows below it. But its
+    # fields seldom look alike.
     if not _look_alike(first):
         return False
-    if any(map(_is_unlike_texts, first, columns)):
+    if any(_is_unlike_texts(name, column) for name, column in named_columns):
         return True
-    return any(_is_unlike_labels(first[number], columns[number]) for number in label_columns)
+    return any(_is_unlike_labels(name, column) for name, column in label_columns)
 
 
 def _has_usual_name(first: Sequence[str], usual: Mapping[str, Sequence[str]]) -> bool:
@@ -55,18 +60,21 @@ def _has_chosen_names(first: Sequence[str], options: ImportOptions) -> bool:
 
 
 def _may_be_name(field: str) -> bool:
-    """Returns whether a field may be the name of a column. A name may be blank."""
+    """
+    Returns whether a field may be the name of a column: it is short, and neither a number nor a
+    sentence. A name may be blank.
+    """
     if len(field) > _SHORT or len(field.split()) > _MOST_WORDS:
         return False
     if _ABBREVIATION.fullmatch(field) or field.endswith(_QUESTION_MARKS):
-        return True
+        return True  # `Nr.` and `Spam?` end as sentences do, but are names
     return not is_number(field) and not field.endswith(SENTENCE_ENDS)
 
 
 def _look_alike(names: Sequence[str]) -> bool:
     """
-    Returns whether all names are single words, or none begins with a small letter: `Texto libre`
-    beside `Clase`, but not `it rained` beside `sad`.
+    Returns whether all names are single words, or none begins with a small letter. The names
+    `Texto libre` and `Clase` look alike, but `it rained` and `sad` are a text and its label.
     """
     if all(len(name.split()) <= 1 for name in names):
         return True
@@ -92,14 +100,14 @@ def _is_unlike_texts(name: str, column: Sequence[str]) -> bool:
     texts = [text for text in column if text]
     if not texts or may_be_labels(texts):
         return False
-    longer = [text for text in texts if _has_more_words(text, name)]
-    return 10 * len(longer) >= 9 * len(texts)
+    longer = [text for text in texts if _is_longer(text, name)]
+    return len(longer) >= _NEARLY_ALL * len(texts)
 
 
-def _has_more_words(text: str, name: str) -> bool:
+def _is_longer(text: str, name: str) -> bool:
     """
-    Returns whether a text has more words, or, without spaces, more than twice the characters; or
-    ends as only sentences do.
+    Returns whether a text is longer than the name of its column: it has more words, or ends as a
+    sentence does. A text without spaces, as in Chinese, must have more than twice the characters.
     """
     if text.endswith(SENTENCE_ENDS) and not name.endswith(SENTENCE_ENDS):
         return True
@@ -110,8 +118,9 @@ def _has_more_words(text: str, name: str) -> bool:
 
 
 def may_be_labels(values: Sequence[str]) -> bool:
-    """Returns whether values are short, and each is repeated on average, as labels are."""
-    texts = [value for value in values if value]
-    if not texts or max(map(len, texts)) > _SHORT:
+    """Returns whether values are short, and occur at least twice on average, as labels do."""
+    filled = [value for value in values if value]
+    if not filled or any(len(value) > _SHORT for value in filled):
         return False
-    return 2 * len(set(texts)) <= len(texts)
+    different = set(filled)
+    return len(filled) >= 2 * len(different)

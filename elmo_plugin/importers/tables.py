@@ -70,9 +70,9 @@ def is_binary_table(file: str) -> bool:
 
 def read_table(file: str, options: ImportOptions, report: Report) -> Table:
     """
-    Reads a table, by the end of its name a spreadsheet, parquet, Arrow, or else text. Text is
-    separated by the `separator` of the options, or by whichever gives most columns to most rows.
-    Rows of another length than most are left out.
+    Reads a table. The end of the file's name says whether it is a spreadsheet, parquet or Arrow;
+    otherwise it is text, with columns as `read_text_table` finds them. Rows that are longer or
+    shorter than most are left out.
 
     Raises `ConfigurationError`, naming the file, if it is no table.
     """
@@ -81,22 +81,27 @@ def read_table(file: str, options: ImportOptions, report: Report) -> Table:
         return _table_of_frame(file, read_spreadsheet(file, report), report)
     if name.endswith(COLUMNAR):
         return _table_of_frame(file, read_columnar(file), report)
-    return read_text_table(file, read_text(file, options, report), options, report)
+    text = read_text(file, options, report)
+    return read_text_table(file, text, options, report)
 
 
 def read_text_table(file: str, text: str, options: ImportOptions, report: Report) -> Table:
     """
-    Reads a table from the text of a file, split at the `separator` of the options, at the one that
-    the file's name or first line declares, or else at the one that fits best.
+    Reads a table from the text of a file. Its separator is the one of the options, or the one that
+    the file's name or its first line declares, or else the one that fits best.
     """
     if not text.strip():
         raise ConfigurationError(f"{file}: no rows in this file")
-    separator = options.separator or separator_in_name(file)
-    declared = _DECLARATION.match(text)
-    if declared:
-        text = text[declared.end() :]
-        separator = separator or declared[1]
-    separator = separator or find_separator(text)
+    separator = options.separator
+    if separator is None:
+        separator = separator_in_name(file)
+    declaration = _DECLARATION.match(text)
+    if declaration:
+        text = text[declaration.end() :]
+        if separator is None:
+            separator = declaration[1]
+    if separator is None:
+        separator = find_separator(text)
     name = NAMES_OF_SEPARATORS.get(separator, repr(separator))
     report.took(f"a table separated by {name}")
     return _table_of_frame(file, parse_table(file, text, separator), report)
@@ -111,20 +116,20 @@ def separator_in_name(file: str) -> str | None:
 
 def _table_of_frame(file: str, frame: pandas.DataFrame, report: Report) -> Table:
     """
-    Returns the table of the rows that pandas has parsed. Rows of an unusual length are left out
-    and reported. Raises `ConfigurationError` if all rows are blank.
+    Returns the table of the rows that pandas has parsed. Rows that are longer or shorter than most
+    are left out and reported. Raises `ConfigurationError` if all rows are blank.
     """
     width = usual_width(frame)
     rows = []
     line = 1
     for values in frame.itertuples(index=False, name=None):
-        # Fields that a row lacks are not text, but NaN.
+        # A field that the row lacks is NaN, and so not text.
         fields = tuple(value for value in values if isinstance(value, str))
         row = Row(line, tuple(field.strip() for field in fields))
         # A field in quotation marks may have line ends in it.
         line += 1 + sum(field.count("\n") for field in fields)
-        if row.is_blank:
-            row = row._replace(fields=("",) * width)  # a blank row may be shorter than others
+        if row.is_blank:  # whatever its length, a blank row is kept: it may separate sentences
+            row = row._replace(fields=("",) * width)
         if len(row.fields) == width:
             rows.append(row)
         else:

@@ -21,19 +21,18 @@ _WITH_LETTER = re.compile(r"[BIESULM]\W.*|.*\W[BIESULM]")
 
 
 def looks_like_entities(values: Sequence[str]) -> bool:
-    """Returns whether at least half of the tags of a column mark entities, and one has a type."""
-    number = 0
-    has_type = False
-    for value in values:
-        tag = parse_tag(value)
-        if tag is not None:
-            number += 1
-            has_type = has_type or tag.kind != ""
-    return has_type and 2 * number >= len(values)
+    """
+    Returns whether at least half of the values of a column are tags of entities, such as O or
+    B-PER, and one of them has a type.
+    """
+    tags = [parse_tag(value) for value in values]
+    tags_of_entities = [tag for tag in tags if tag is not None]
+    has_type = any(tag.kind for tag in tags_of_entities)
+    return has_type and 2 * len(tags_of_entities) >= len(values)
 
 
 def with_usual_outside(sentences: Sequence[TaggedSentence]) -> list[TaggedSentence]:
-    """Returns the sentences with O in place of the other marks of words that are in no entity."""
+    """Returns the sentences with O in place of any other mark of a word that is in no entity."""
     changed = []
     for sentence in sentences:
         tags = ["O" if tag in OUTSIDE_MARKS else tag for tag in sentence.tags]
@@ -43,8 +42,8 @@ def with_usual_outside(sentences: Sequence[TaggedSentence]) -> list[TaggedSenten
 
 def outside_tag(tags: Sequence[str]) -> str:
     """
-    Returns the tag of the words in no entity, if the others have types without a letter: O, or
-    instead of it a tag that more than half of the words have, such as `none`.
+    Returns the tag of the words in no entity, among tags that are types without a letter such as B.
+    It is O, or, in a file without O, a tag that more than half of the words have, such as `none`.
     """
     counts = Counter(tags)
     most_usual, number = counts.most_common(1)[0]
@@ -57,9 +56,9 @@ def outside_tag(tags: Sequence[str]) -> str:
 
 def kind_without_letters(tags: Sequence[str]) -> str | None:
     """
-    Returns which tags without a letter such as B or I these are: `IO` if they are types of entities
-    and O, and `PLAIN` if they mark no entities, as parts of speech do, with few or none that are O.
-    Returns `None` for tags with letters, or if some may have one.
+    Returns the kind of tags that have no letter such as B or I: `IO` if they are types of entities
+    and O, or `PLAIN` if they mark no entities, as parts of speech do. Of plain tags, few or none
+    are O. Returns `None` if tags have letters, or if some may have one.
     """
     counts = Counter(tags)
     if parse_tags(counts.keys()) or looks_like_entities(tags):
@@ -81,38 +80,44 @@ def to_bio(
     Raises `ConfigurationError`, naming file and line, for the first tag that is not of the
     encoding.
     """
-    values = {tag for sentence in sentences for tag in sentence.tags}
+    all_tags = [tag for sentence in sentences for tag in sentence.tags]
     if encoding == IO:
-        outside = outside_tag([tag for sentence in sentences for tag in sentence.tags])
-        meanings = {value: EntityTag(letter="I", bioul="I", kind=value) for value in values}
-        meanings[outside] = OUTSIDE
-        found = IO
+        outside = outside_tag(all_tags)
+        meanings = _meanings_in_io(all_tags, outside)
+        description = IO
         if outside != "O":
-            found += f", {outside!r} at words in no entity"
+            description = f"{IO}, {outside!r} at words in no entity"
     else:
-        meanings = _meanings(file, sentences, values)
-        found = _legal_encoding(file, sentences, meanings, encoding)
-    if values == {"O"}:
-        found = "no entities"
+        meanings = _meanings(file, sentences)
+        description = _legal_encoding(file, sentences, meanings, encoding)
+    if set(all_tags) == {"O"}:
+        description = "no entities"  # the file shows no encoding
     converted = []
     for sentence in sentences:
         spans = tags_to_spans([meanings[tag] for tag in sentence.tags])
         tags = spans_to_tags(spans, len(sentence.tags), "BIO")
         converted.append(sentence._replace(tags=tags))
-    return converted, found
+    return converted, description
 
 
-def _meanings(
-    file: str, sentences: Sequence[TaggedSentence], values: Set[str]
-) -> dict[str, EntityTag]:
+def _meanings_in_io(tags: Sequence[str], outside: str) -> dict[str, EntityTag]:
+    """Returns the meaning of each tag: a type of entities, or `outside` at words in no entity."""
+    meanings = {}
+    for tag in tags:
+        meanings[tag] = EntityTag(letter="I", bioul="I", kind=tag)
+    meanings[outside] = OUTSIDE
+    return meanings
+
+
+def _meanings(file: str, sentences: Sequence[TaggedSentence]) -> dict[str, EntityTag]:
     """
     Returns the meaning of each tag, and of O. Raises `ConfigurationError`, naming file and line,
-    for the first tag that is not O, nor a letter and a type.
+    for the first tag that is neither O nor a letter with a type.
     """
-    tags = parse_tags(values)
-    if tags is not None:
-        return tags | {"O": OUTSIDE}
-    # Some tags mean nothing, or are letters without a type beside others with one.
+    meanings = parse_tags({tag for sentence in sentences for tag in sentence.tags})
+    if meanings is not None:
+        return meanings | {"O": OUTSIDE}
+    # Some tag is not a tag of entities, or is a letter alone although others have a type.
     for sentence in sentences:
         for place, value in zip(sentence.places, sentence.tags, strict=True):
             tag = parse_tag(value)
@@ -122,7 +127,7 @@ def _meanings(
                     "takes types without a letter, --column tag=NAME another column, and `elmo "
                     "import tag` tags of any kind"
                 )
-    raise AssertionError("one of the sentences has the tag that means nothing")
+    raise AssertionError("`parse_tags` returns `None` only if there is such a tag")
 
 
 def _legal_encoding(
@@ -132,29 +137,44 @@ def _legal_encoding(
     chosen: str | None,
 ) -> str:
     """
-    Returns the chosen encoding, or those in which all tags are legal. Raises `ConfigurationError`,
-    naming file and line, if a tag is illegal in the chosen one, or in every encoding.
+    Returns the chosen encoding, or all encodings in which all tags are legal. Raises
+    `ConfigurationError`, naming file and line, if a tag is illegal in the chosen encoding, or if
+    none is chosen and no encoding allows all tags.
     """
     if chosen == MIXED:
         return MIXED
     illegal = _illegal_pairs(sentences, meanings)
     legal = [encoding for encoding in ENCODINGS if not illegal[encoding]]
-    if chosen is None and legal:
-        return " or ".join(legal)
-    if chosen in legal:
-        return str(chosen)
-    if chosen is None:  # the error names the encoding that fits best
-        letters = {tag.letter for tag in meanings.values()} - {"O"}
-        with_letters = [name for name in ENCODINGS if letters <= set(ENCODINGS[name])]
-        chosen = min(with_letters or list(ENCODINGS), key=lambda name: len(illegal[name]))
+    if chosen is None:
+        if legal:
+            return " or ".join(legal)
+        expected = _likely_encoding(meanings, illegal)
+    else:
+        if chosen in legal:
+            return chosen
+        expected = chosen
     readable_as = MIXED
     if legal:
         readable_as = legal[0]
-    wrong = _first_wrong_tag(sentences, illegal[chosen])
+    wrong = _first_wrong_tag(sentences, illegal[expected])
     raise ConfigurationError(
-        f"{file}, {wrong.place}: expected tags in {chosen}, got {wrong.tag!r} after "
+        f"{file}, {wrong.place}: expected tags in {expected}, got {wrong.tag!r} after "
         f"{wrong.before!r}; --tags {readable_as} reads this file"
     )
+
+
+def _likely_encoding(
+    meanings: dict[str, EntityTag], illegal: dict[str, set[tuple[str, str]]]
+) -> str:
+    """
+    Returns the encoding that was probably meant, if tags are illegal in all encodings. It has all
+    letters of the tags, if any encoding does, and the fewest illegal pairs of tags.
+    """
+    letters = {tag.letter for tag in meanings.values()} - {"O"}
+    candidates = [name for name in ENCODINGS if letters <= set(ENCODINGS[name])]
+    if not candidates:
+        candidates = list(ENCODINGS)
+    return min(candidates, key=lambda name: len(illegal[name]))
 
 
 def _illegal_pairs(
@@ -186,11 +206,13 @@ def _first_wrong_tag(sentences: Sequence[TaggedSentence], wrong: Set[tuple[str, 
     for sentence in sentences:
         for number, pair in enumerate(_pairs(sentence)):
             if pair in wrong:
-                # The pair of the last tag and the end of the sentence is at the last word.
-                last = len(sentence.places) - 1
                 before, tag = pair
-                return _WrongTag(sentence.places[min(number, last)], before, tag)
-    raise AssertionError("one of the sentences has the pair of tags that is wrong")
+                # The last pair is the last tag and the end of the sentence. Its place is the last
+                # word's.
+                last_word = len(sentence.places) - 1
+                place = sentence.places[min(number, last_word)]
+                return _WrongTag(place, before, tag)
+    raise AssertionError("the wrong pairs were found in these sentences")
 
 
 def _pairs(sentence: TaggedSentence) -> Iterator[tuple[str, str]]:

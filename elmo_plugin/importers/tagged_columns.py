@@ -17,20 +17,20 @@ from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.importers.word_columns import WordColumns
 
 _BEGINNING_OF_LIST = re.compile(r"""\"?\[\s*['"\d{]""")
-_FIRST_LINES = 50
+_FIRST_LINES = 50  # that show whether fields are lists
 _MOST_WORDS_OF_TYPE = 3
 
 
-def is_csv(file: str, lines: Sequence[str]) -> bool:
+def is_read_as_table(file: str, lines: Sequence[str]) -> bool:
     """
-    Returns whether the name of a file says that it is CSV, or a table between tabs in which some
-    fields are lists: both are read as tables, and other columns line by line.
+    Returns whether a file is read as a table, and not line by line: its name says that it is CSV,
+    or that tabs separate its columns while some of its fields are lists.
     """
     if not is_table_file(file):
         return False
     if separator_in_name(file) != "\t":
         return True
-    for line in lines[1:_FIRST_LINES]:
+    for line in lines[1:_FIRST_LINES]:  # below the header
         if any(_BEGINNING_OF_LIST.match(field) for field in line.split("\t")):
             return True
     return False
@@ -38,8 +38,8 @@ def is_csv(file: str, lines: Sequence[str]) -> bool:
 
 def records_of_table(table: Table) -> list[Record]:
     """
-    Returns a record for each row if rows are whole sentences, named by the first row, or an empty
-    list if rows are words.
+    Returns a record for each row if rows are whole sentences. The first row names the fields of the
+    records. Returns an empty list if rows are words.
     """
     rows = [row for row in table.rows if not row.is_blank]
     if len(rows) < 2 or not _are_sentences(rows[1:]):
@@ -53,12 +53,13 @@ def records_of_table(table: Table) -> list[Record]:
 
 
 def _are_sentences(rows: Sequence[Row]) -> bool:
-    """Returns whether some fields are lists, or a field of each row has a tag for each word."""
+    """
+    Returns whether rows are whole sentences: some fields are lists, or the fields of one column
+    have a tag for each word of another column.
+    """
     for row in rows:
         if any(isinstance(list_in_cell(field), list) for field in row.fields):
             return True
-    if not any(" " in field for row in rows for field in row.fields):
-        return False
     for number in range(len(rows[0].fields)):
         if all(_has_tags_of_another(row.fields, number) for row in rows):
             return True
@@ -87,45 +88,48 @@ def sentences_of_columns(
         f"the words are in column {columns.name(word_column)!r}, the tags in column "
         f"{columns.name(tag_column)!r}"
     )
-    num_empty = 0
+    num_untagged = 0
     documents = {rows[0].document for rows in columns.sentences}
     for rows in columns.sentences:
         tags = []
         for row in rows:
-            tag = _with_underscores(row.fields[tag_column])
+            tag = _tag_as_one_word(row.fields[tag_column])
             if not tag:
-                num_empty += 1
+                num_untagged += 1
                 tag = "O"
             tags.append(tag)
         places = [row.place for row in rows]
         words = [row.fields[word_column] for row in rows]
         document = None
-        if len(documents) > 1:
-            document = rows[0].document or None
+        if len(documents) > 1 and rows[0].document:
+            document = rows[0].document
         yield TaggedSentence(places, words, tags, document)
     if len(documents) > 1:
         report.took(f"{len(documents):,} documents; --split keeps them whole")
-    if num_empty:
-        report.took(f"{num_empty:,} words without a tag are O")
+    if num_untagged:
+        report.took(f"{num_untagged:,} words without a tag are O")
 
 
-def _with_underscores(tag: str) -> str:
+def _tag_as_one_word(tag: str) -> str:
     """
-    Returns a type of several words, such as "natural person", with underscores for spaces, because
-    a tag is written as one word. Other tags are returned unchanged.
+    Returns a tag that is a type of several words, such as "natural person", with underscores for
+    spaces. Other tags are returned unchanged.
     """
     words = tag.split(" ")
     if len(words) > _MOST_WORDS_OF_TYPE or not all(word.isalpha() for word in words):
         return tag
-    if any(is_word_class(word) for word in words):  # rather two tags with a space between them
-        return tag
+    if any(is_word_class(word) for word in words):
+        return tag  # such as "NN VB": two tags, and an error later
     return "_".join(words)
 
 
 def _find_columns(
     columns: WordColumns, options: ImportOptions, prefer_entities: bool
 ) -> tuple[int, int]:
-    """Returns the column of the words, and of the tags: the chosen ones, or those found."""
+    """
+    Returns the column of the words and the column of the tags. Each of them is chosen by the
+    options, or else found by its name or its contents.
+    """
     finder = ColumnFinder(columns)
     chosen_word = options.columns.get("word")
     chosen_tag = options.columns.get("tag")
@@ -136,7 +140,7 @@ def _find_columns(
         tag = finder.find_tags(word, prefer_entities=prefer_entities)
     else:
         tag = finder.resolve(chosen_tag, "tag")
-    if word is None:
+    if word is None:  # found after the tags, because words may be in any other column
         word = finder.find_words(tag)
     if word == tag:
         raise finder.error(f"--column: word and tag are the same column, {tag}")
@@ -146,7 +150,8 @@ def _find_columns(
 def refuse_left_out_rows(table: Table, report: Report) -> None:
     """Raises `ConfigurationError`, naming file and line, if a row of the table was left out."""
     if report.left_out:
-        reason, places = next(iter(report.left_out.items()))
+        reason = next(iter(report.left_out))
+        place = report.left_out[reason][0]
         raise ConfigurationError(
-            f"{table.file}, {places[0]}: a row {reason}; --separator names what separates them"
+            f"{table.file}, {place}: a row {reason}; --separator names what separates them"
         )

@@ -1,5 +1,7 @@
-"""Tagged sentences of JSON: lists of words and of tags, or a text and the characters of its
-entities, as doccano, Prodigy, spaCy, Label Studio, Rasa, Dataturks and Hugging Face write them.
+"""
+Tagged sentences of JSON. A record has a list of words and a list of tags, or a text and the
+characters of its entities: doccano, Prodigy, spaCy, Label Studio, Rasa, Dataturks and Hugging Face
+write such records.
 """
 
 import re
@@ -50,8 +52,9 @@ def sentences_of_records(
     report: Report,
 ) -> Iterator[TaggedSentence]:
     """
-    Yields the sentence of each record; those that cannot be used, or were rejected by an annotator,
-    are left out. Texts become words by the tokenizer, and their entities tags in BIO.
+    Yields the sentence of each record. Records that cannot be used, or were rejected by an
+    annotator, are left out. The tokenizer splits texts into words, and their entities become tags
+    in BIO.
 
     Raises `ConfigurationError`, naming file and place, if the keys of words and tags are not found,
     or if tags are numbers without names.
@@ -70,22 +73,29 @@ def sentences_of_records(
     for record in sentence_records:
         if is_rejected(record.fields):
             report.leave_out("that an annotator rejected", record.place)
-        elif "data" in record.fields and record.fields.get("annotations") == []:  # Label Studio's
+            continue
+        if _is_unannotated(record):
             report.leave_out("that nobody annotated", record.place)
-        else:
-            try:
-                if span_ends is None:
-                    yield _sentence(record, keys, options.labels, tokenizer)
-                else:
-                    yield _sentence_of_spans(record, keys, span_ends)
-            except Unusable as error:
-                report.leave_out(error.reason, f"{record.place} ({error})")
+            continue
+        try:
+            if span_ends is None:
+                yield _sentence(record, keys, options.labels, tokenizer)
+            else:
+                yield _sentence_of_spans(record, keys, span_ends)
+        except Unusable as error:
+            report.leave_out(error.reason, f"{record.place} ({error})")
+
+
+def _is_unannotated(record: Record) -> bool:
+    """Returns whether a record is a task of Label Studio that nobody has annotated."""
+    return "data" in record.fields and record.fields.get("annotations") == []
 
 
 def _find_span_ends(records: Sequence[Record], keys: Keys, report: Report) -> SpanEnds | None:
     """
-    Returns which word the end of an entity counts, if all records give their entities by the
-    numbers of words. Returns `None` if they have tags, or entities by characters, or no entities.
+    Returns how records give the end of an entity, as its last word or as the word after it, if all
+    of them give entities by the numbers of words. Returns `None` if they have tags, or entities by
+    characters, or no entities.
     """
     sentences = []
     num_spans = 0
@@ -108,7 +118,8 @@ def _sentence_of_spans(record: Record, keys: Keys, ends: SpanEnds) -> TaggedSent
     """Returns the sentence of a record whose entities are given by the numbers of words."""
     words = list_in_cell(record.fields[keys.words])
     items = list_in_cell(record.fields.get(keys.tags)) or []
-    spans = spans_of(words, items) or []  # never `None`: `ends` was found in the same records
+    spans = spans_of(words, items)
+    assert spans is not None  # `_find_span_ends` has found spans in all records
     tags = tags_of_spans(words, spans, ends)
     document = record.fields.get("document")
     if not isinstance(document, str):
@@ -131,23 +142,24 @@ def _find_keys(records: Sequence[Record], options: ImportOptions) -> Keys:
     records. Raises `ConfigurationError`, naming file, place and option, if one is missing.
     """
     known = _values_of_keys(records)
-    words = options.columns.get("word") or _find_words(known)
+    words = options.columns.get("word") or _find_key_of_words(known)
     if words is None or words not in known:
-        raise _missing(records[0], known, "word", words, WORD_NAMES[0])
+        raise _missing_key(records[0], known, "word", words, WORD_NAMES[0])
     is_text = isinstance(list_in_cell(known[words]), str)
     names: Sequence[str] = _TAG_NAMES
     if is_text:
         names = (*_SPAN_NAMES, *_TAG_NAMES)
     tags = options.columns.get("tag") or _find_key(known, names)
     if tags is None and is_text and len(records) > 1 and _are_of_prodigy(records):
-        return Keys(words, "spans")  # Prodigy leaves it out of a record without entities
+        # Prodigy writes no spans for a text without entities, so perhaps no record has the key.
+        return Keys(words, "spans")
     if tags is None or tags not in known:
-        raise _missing(records[0], known, "tag", tags, names[0])
+        raise _missing_key(records[0], known, "tag", tags, names[0])
     return Keys(words, tags)
 
 
 def _values_of_keys(records: Sequence[Record]) -> dict[str, Any]:
-    """Returns a value of each key: the first that is not empty, if any record has one."""
+    """Returns a value for each key of the records: if possible, one that is not empty."""
     values: dict[str, Any] = {}
     for record in records:
         for key, value in record.fields.items():
@@ -156,12 +168,12 @@ def _values_of_keys(records: Sequence[Record]) -> dict[str, Any]:
     return values
 
 
-def _find_words(known: Mapping[str, Any]) -> str | None:
+def _find_key_of_words(known: Mapping[str, Any]) -> str | None:
     """
-    Returns the first usual key that has a list of words, or else the first that has a text; `None`
-    if no usual key has either.
+    Returns the first usual key that has a list of words, or else the first usual key that has a
+    text. Returns `None` if no usual key has either.
     """
-    texts = []
+    key_of_text = None
     for name in _TEXT_NAMES:
         for key, value in known.items():
             if key.lower() != name:
@@ -169,9 +181,9 @@ def _find_words(known: Mapping[str, Any]) -> str | None:
             items = list_in_cell(value)
             if items and is_list_of(items, str):
                 return key
-            if isinstance(value, str):
-                texts.append(key)
-    return texts[0] if texts else None
+            if key_of_text is None and isinstance(value, str):
+                key_of_text = key
+    return key_of_text
 
 
 def _find_key(known: Mapping[str, Any], names: Sequence[str]) -> str | None:
@@ -188,13 +200,13 @@ def _are_of_prodigy(records: Sequence[Record]) -> bool:
     return any("answer" in record.fields for record in records)
 
 
-def _missing(
-    record: Record, known: Mapping[str, Any], role: str, name: str | None, usual: str
+def _missing_key(
+    record: Record, known: Mapping[str, Any], role: str, chosen: str | None, usual: str
 ) -> Exception:
-    """Returns the error that a role lacks its key, be it the chosen `name` or a usual one."""
+    """Returns the error that records lack the `chosen` key of a role, or any `usual` key of it."""
     expected = f"such as {usual!r}"
-    if name:
-        expected = repr(name)
+    if chosen:
+        expected = repr(chosen)
     names = ", ".join(repr(key) for key in known)
     return record.error(f"expected a key {expected} (--column {role}=NAME), got {names}")
 
@@ -212,9 +224,7 @@ def _sentence(
     if words_and_tags is not None:
         words, tags = words_and_tags
     if isinstance(words, str):
-        text = words
-        entities = entities_of(tags or [])
-        return sentence_of_places(record.place, _words_of(record, text, tokenizer), text, entities)
+        return _sentence_of_text(record, words, tags, tokenizer)
     if not is_list_of(words, str) or not isinstance(tags, list) or len(words) != len(tags):
         raise Unusable(
             "with lists that do not fit",
@@ -228,11 +238,25 @@ def _sentence(
     return TaggedSentence([record.place] * len(words), stripped_words, named_tags)
 
 
+def _sentence_of_text(
+    record: Record, text: str, items: Any, tokenizer: RawTextTokenizer
+) -> TaggedSentence:
+    """
+    Returns the sentence of a text whose entities are given by their characters. Raises `Unusable`
+    if the entities do not fit the text.
+    """
+    words = _words_of(record, text, tokenizer)
+    entities = entities_of(items or [])
+    return sentence_of_places(record.place, words, text, entities)
+
+
 def split_words_and_tags(text: Any, tags: Any) -> tuple[list[str], list[str]] | None:
     """
-    Splits a text at its spaces, such as "It rained", and its tags unless they are in a list: "O O"
-    or "O, O". Returns `None` if these are not as many tags of entities as words, or if there is
-    only one word, since a word and its tag are no sentence but a row of one.
+    Splits a text at its spaces, such as "It rained". Splits its tags too, unless they are in a
+    list: "O O" or "O, O".
+
+    Returns `None` if the tags are not tags of entities, or not as many as the words. Also returns
+    `None` for a single word with its tag, because that is rather one row of a sentence.
     """
     if not isinstance(text, str):
         return None
@@ -270,15 +294,21 @@ def _words_of_tokens(tokens: Sequence[Mapping[str, Any]], text: str) -> list[Wor
         if text[start:end].strip():  # spaCy has tokens for line ends and double spaces
             words.append(Word(text[start:end], start, end))
     covered = "".join(word.text for word in words)
-    if "".join(covered.split()) != "".join(text.split()):
+    if _without_spaces(covered) != _without_spaces(text):
         return None
     return words
 
 
+def _without_spaces(text: str) -> str:
+    """Returns a text without its white space."""
+    return "".join(text.split())
+
+
 def _name_of_tag(record: Record, tag: object, labels: Sequence[str]) -> str:
     """
-    Returns a tag as text: a number has its name in `labels`. Raises `ConfigurationError` if the
-    number lacks a name there, and `Unusable` for anything but a text or a number.
+    Returns a tag as text. A tag that is a number is the index of its name in `labels`. Raises
+    `ConfigurationError` if the number is not an index, and `Unusable` for anything but a text or a
+    number.
     """
     if isinstance(tag, str):
         return tag.strip()

@@ -30,7 +30,7 @@ from elmo_plugin.importers.spacy_documents import is_training_json, sentences_of
 from elmo_plugin.importers.table_text import has_quoted_fields
 from elmo_plugin.importers.tables import Table, read_text_table
 from elmo_plugin.importers.tagged_columns import (
-    is_csv,
+    is_read_as_table,
     records_of_table,
     refuse_left_out_rows,
     sentences_of_columns,
@@ -89,7 +89,8 @@ def sentences_of_text(source: TaggedText) -> Sentences:
             if form.description:
                 source.report.took(form.description)
             yield from form.read(source)
-            return  # the last form fits every text
+            return
+    raise AssertionError("the last form fits every text")
 
 
 def sentences_of_table(
@@ -101,7 +102,7 @@ def sentences_of_table(
         tokenizer = SpacyRulesTokenizer(options.language)
         yield from sentences_of_records(records, options, tokenizer, report)
         return
-    refuse_left_out_rows(table, report)  # a sentence cannot go without one of its words
+    refuse_left_out_rows(table, report)  # such a row would be missing from its sentence
     columns = columns_of_table(table, chosen=options.columns.values())
     yield from sentences_of_columns(columns, options, report, prefers_entities)
 
@@ -136,10 +137,10 @@ def _has_file_of_tags(source: TaggedText) -> bool:
 
 def _read_two_files(source: TaggedText) -> Sentences:
     tag_file = tags_beside(source.file)
-    assert tag_file is not None  # or this form does not fit
+    assert tag_file is not None  # `_has_file_of_tags` has found it
     source.report.took(f"the tags are in {tag_file}")
     tags = read_text(tag_file, source.options, source.report)
-    # Blank lines at the end of either file are no sentences.
+    # The number of lines must be the same, but either file may end in blank lines.
     lines_of_words = source.text.rstrip().split("\n")
     lines_of_tags = tags.rstrip().split("\n")
     return parallel_sentences(source.file, lines_of_words, tag_file, lines_of_tags)
@@ -206,7 +207,7 @@ def _has_tags_behind_marks(source: TaggedText) -> bool:
 
 def _read_tags_behind_marks(source: TaggedText) -> Sentences:
     mark = find_tag_mark(source.lines)
-    assert mark is not None  # or this form does not fit
+    assert mark is not None  # `_has_tags_behind_marks` has found it
     source.report.took(f"a sentence in each line, {mark!r} between a word and its tag")
     return slashed_sentences(source.lines, mark)
 
@@ -221,9 +222,9 @@ def _read_brackets(source: TaggedText) -> Sentences:
 
 
 def _has_csv(source: TaggedText) -> bool:
-    # Columns between tabs or spaces are read line by line, by `_read_columns`.
+    # `_read_columns` reads columns between tabs or spaces.
     has_other_separator = source.options.separator not in (None, "\t", " ")
-    return has_other_separator or is_csv(source.file, source.lines)
+    return has_other_separator or is_read_as_table(source.file, source.lines)
 
 
 def _read_csv(source: TaggedText) -> Sentences:
@@ -245,7 +246,7 @@ def _read_table(source: TaggedText, options: ImportOptions) -> Sentences:
 
 
 def _has_columns(source: TaggedText) -> bool:
-    return True  # nothing else is left
+    return True  # the last form of `FORMS` fits every text
 
 
 def _read_columns(source: TaggedText) -> Sentences:

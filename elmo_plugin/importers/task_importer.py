@@ -12,7 +12,8 @@ Example = TypeVar("Example")
 
 class TaskImporter(ABC, Generic[Example]):
     """
-    Reads files of any form as the examples of one task, and writes these in the task's one form.
+    Reads files of any form as the examples of one task, and writes the examples in the one form
+    that the task has here.
     """
 
     examples: str
@@ -34,7 +35,8 @@ class TaskImporter(ABC, Generic[Example]):
         Yields the examples of a file, or of a folder, and reports how its parts were read.
 
         Raises `ConfigurationError`, beginning with the file (and line), if the file is not of a
-        known form, or something cannot be decided; it names the option that decides it.
+        known form, or if something cannot be decided. The error then names the option that decides
+        it.
         """
 
     @abstractmethod
@@ -55,7 +57,7 @@ class TaskImporter(ABC, Generic[Example]):
 
     def check(self, file: str, examples: Sequence[Example]) -> Iterator[str]:
         """
-        Yields what should be said about all examples of a file. Raises `ConfigurationError` if no
+        Yields messages about the examples of a file as a whole. Raises `ConfigurationError` if no
         model can learn from them.
         """
         yield from ()

@@ -56,9 +56,12 @@ _NOT_TEXT = {
 
 def read_text(file: str, options: ImportOptions, report: Report) -> str:
     """
-    Returns the text of a file, with lines that end in a line feed, without byte order marks at its
-    beginning. Its encoding is the one that the options name, else UTF-8, UTF-16 or UTF-32 if its
-    bytes are legal or marked as such, and else a likely one, in which case the report says which.
+    Returns the text of a file. Its lines end in a line feed, and byte order marks at its beginning
+    are left out.
+
+    The options may name its encoding. Otherwise it is UTF-16 or UTF-32 if the first bytes say so,
+    or UTF-8 if all bytes are legal in it. For any other file, a likely encoding is chosen, and the
+    report names it.
 
     Raises `ConfigurationError`, naming the file and the option, if the text cannot be decoded.
     """
@@ -122,7 +125,7 @@ def _known_encoding(file: str, content: bytes) -> str | None:
     for magic, kind in _NOT_TEXT.items():
         if content.startswith(magic):
             raise ConfigurationError(f"{file}: expected text, got {kind}")
-    # UTF-32 comes first because its mark may begin as the mark of UTF-16.
+    # UTF-32 comes first because one of its marks begins with a mark of UTF-16.
     if content.startswith(_UTF_32):
         return "utf-32"
     if content.startswith(_UTF_16):
@@ -136,8 +139,10 @@ def _known_encoding(file: str, content: bytes) -> str | None:
 
 def _guess_encoding(file: str, content: bytes) -> str:
     """
-    Returns the encoding of a text that is not UTF-8. Raises `ConfigurationError`, naming the file
-    and the option, if it may be in several: one byte is ş in some encodings, and ž in others.
+    Returns the encoding of a text that is not UTF-8.
+
+    Raises `ConfigurationError`, naming the file and the option, if several encodings are likely.
+    The same byte may be ş in one of them and ž in another, so a guess could change words.
     """
     encodings = latin_encodings(content) or _encodings_of_any_script(file, content)
     if len(encodings) > 1:
@@ -149,8 +154,8 @@ def _guess_encoding(file: str, content: bytes) -> str:
 
 def _encodings_of_any_script(file: str, content: bytes) -> list[str]:
     """
-    Returns the likely encodings of a text that is in no language of Latin letters that we know.
-    Raises `ConfigurationError` if there is none.
+    Returns the likely encodings of a text whose language `latin_encodings` does not know. Raises
+    `ConfigurationError` if no encoding is likely.
     """
     western = content.decode(_WESTERN, "replace")
     if not _NOT_WESTERN.search(western):
@@ -160,5 +165,7 @@ def _encodings_of_any_script(file: str, content: bytes) -> list[str]:
     likely = [match for match in matches if not _SYMBOL_IN_WORD.search(str(match))]
     if not likely:
         raise ConfigurationError(f"{file}: not UTF-8 text; --encoding names another, as cp1252")
-    least_chaos = likely[0].chaos  # charset-normalizer has sorted its matches
+    # "Chaos" is charset-normalizer's word for the share of characters that look wrong. Its matches
+    # are sorted by it.
+    least_chaos = likely[0].chaos
     return [match.encoding for match in likely if match.chaos == least_chaos]

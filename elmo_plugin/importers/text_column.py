@@ -24,11 +24,14 @@ class TextRow(NamedTuple):
 
 def read_text_column(file: str, chosen: str | None, report: Report) -> Iterator[TextRow]:
     """
-    Yields the texts of a table such as CSV, or the sentences of one with a word in each row. The
-    column is the `chosen` one, by its name or its number from 0; or the one with a usual name, or
-    the only one with texts. A row without a text counts, and its text is blank.
+    Yields the texts of a table such as CSV, or the sentences of a table with a word in each row. A
+    row without a text counts, and its text is blank.
 
-    Raises `ConfigurationError`, naming the file and the columns, if that is not certain.
+    The column is the one that `chosen` says, by its name or its number from 0. Otherwise it is the
+    column with a usual name, or the only one with texts.
+
+    Raises `ConfigurationError`, naming the file and the columns, if no column or more than one may
+    have the texts.
     """
     table = read_table(file, ImportOptions(), report)
     rows = [row for row in table.rows if not row.is_blank]
@@ -44,7 +47,8 @@ def read_text_column(file: str, chosen: str | None, report: Report) -> Iterator[
     if column is None:
         column = _find_column(file, titles, rows)
     elif not _has_texts(rows, column):
-        yield from _sentences_of_words(table, report, str(chosen or titles[column]))
+        # The column was chosen, or has a usual name for texts, but has a word in each row.
+        yield from _sentences_of_words(table, report, chosen or titles[column])
         return
     name = str(column)
     if has_header:
@@ -57,7 +61,7 @@ def read_text_column(file: str, chosen: str | None, report: Report) -> Iterator[
 def _chosen_column(table: Table, titles: Sequence[str], chosen: str | None) -> int | None:
     """Returns the chosen column, or the one with a usual name for texts, or `None`."""
     if chosen is not None:
-        # The first row may be data, in which a number is no name. So numbers are tried first.
+        # Numbers come before names, because the first row may be data with a number in it.
         for number in range(table.width):
             if chosen == str(number):
                 return number
@@ -102,7 +106,10 @@ def _find_column(file: str, titles: Sequence[str], rows: Sequence[Row]) -> int:
     """Returns the only column with texts. Raises `ConfigurationError` for none or several."""
     found = _columns_of_texts(rows)
     if len(found) != 1:
-        listed = _listed([titles[column] for column in found] or titles)
+        candidates = [titles[column] for column in found]
+        if not candidates:
+            candidates = list(titles)
+        listed = _listed(candidates)
         raise ConfigurationError(
             f"{file}: columns {listed} may all have the texts; --column NAME chooses one, by its "
             "name, or its number from 0"
@@ -114,8 +121,8 @@ def _sentences_of_words(
     table: Table, report: Report, chosen: str | None = None
 ) -> Iterator[TextRow]:
     """
-    Yields the sentences of a table with a word in each row, in the column of the `chosen` name or
-    number, or else the one that is found.
+    Yields the sentences of a table with a word in each row. The words are in the column with the
+    `chosen` name or number, or else in the column that looks like words.
     """
     names: list[str] = []
     if chosen is not None:
@@ -130,7 +137,8 @@ def _sentences_of_words(
         column = finder.resolve(chosen, "word")
     report.took(f"a word in each row, in column {columns.name(column)!r}")
     for rows in columns.sentences:
-        # Spaces will separate words, so those within a word, as in 10 000, become underscores.
+        # Spaces separate the words of the text, so a space within a word such as "10 000" becomes
+        # an underscore.
         words = ["_".join(row.fields[column].split()) for row in rows]
         yield TextRow(rows[0].place, " ".join(word for word in words if word))
 

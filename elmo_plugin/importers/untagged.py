@@ -1,4 +1,4 @@
-"""The words of sentences in columns, to be tagged: whatever stands beside them is not looked at."""
+"""The words of sentences in columns, to be tagged. Other columns are not looked at."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -24,7 +24,8 @@ def read_untagged(file: str, report: Report) -> Iterator[UntaggedSentence]:
     Yields the sentences of a file with a word in each row, such as CoNLL-U, with or without tags.
     The report says in which column the words are.
 
-    Raises `ConfigurationError`, naming file and line, if that is not certain, or there are none.
+    Raises `ConfigurationError`, naming the file, if it lacks sentences, or if more than one column
+    may have the words.
     """
     columns = columns_of_text(file, read_lines(file, ImportOptions(), report))
     if not columns.sentences:

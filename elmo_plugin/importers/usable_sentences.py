@@ -1,4 +1,4 @@
-"""Which tagged sentences models can learn from: what only looks like words and tags is refused."""
+"""Checks that tagged sentences are words with one tag each, so that a model can learn from them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,25 +27,27 @@ def usable_sentences(
     """
     _check_spaces(file, sentences)
     for sentence in sentences:
-        if not sentence.words:
-            report.leave_out("without a word", "".join(sentence.places[:1]))
+        num_words = len(sentence.words)
+        if num_words == 0:
+            place = sentence.places[0] if sentence.places else ""
+            report.leave_out("without a word", place)
             continue
-        if len(sentence.words) > MOST_WORDS:
+        if num_words > MOST_WORDS:
             raise ConfigurationError(
-                f"{file}, {sentence.places[0]}: a sentence of {len(sentence.words):,} words; a "
-                "blank line, or a column with the number of the sentence, ends one"
+                f"{file}, {sentence.places[0]}: a sentence of {num_words:,} words; a blank line, "
+                "or a column with the number of the sentence, ends one"
             )
-        if len(sentences) == 1 and len(sentence.words) > _MANY_WORDS:
+        if len(sentences) == 1 and num_words > _MANY_WORDS:
             report.took(
-                f"all {len(sentence.words)} words are one sentence; a blank line, or a column with "
-                "the number of the sentence, ends one"
+                f"all {num_words} words are one sentence; a blank line, or a column with the "
+                "number of the sentence, ends one"
             )
-        sentence = _without_blank_words(sentence, report)
-        for place, word, tag in zip(sentence.places, sentence.words, sentence.tags, strict=True):
+        usable = _without_blank_words(sentence, report)
+        for place, word, tag in zip(usable.places, usable.words, usable.tags, strict=True):
             _check_word(f"{file}, {place}", word)
             _check_tag(f"{file}, {place}", tag)
-        if sentence.words:
-            yield sentence
+        if usable.words:
+            yield usable
 
 
 def _check_spaces(file: str, sentences: Sequence[TaggedSentence]) -> None:
@@ -106,9 +108,18 @@ def _check_tag(where: str, tag: str) -> None:
             "--separator or --column tag=NAME chooses another, and JSON lines have all words and "
             "tags of a sentence"
         )
-    parts = [parse_tag(part) for part in _BETWEEN_TAGS.split(tag)]
-    if len(parts) > 1 and None not in parts and any(part.kind for part in parts if part):
+    if _has_several_tags(tag):
         raise ConfigurationError(
             f"{where}: expected one tag for each word, got several, {tag!r:.50}; keep one of them, "
             "or --column tag=NAME chooses another column"
         )
+
+
+def _has_several_tags(tag: str) -> bool:
+    """Returns whether a tag is several tags of entities, at least one with a type: `B-PER|O`."""
+    tags = [parse_tag(part) for part in _BETWEEN_TAGS.split(tag)]
+    if len(tags) == 1:
+        return False
+    if any(part is None for part in tags):
+        return False  # a tag of another kind may have such characters
+    return any(part.kind for part in tags if part is not None)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
@@ -12,13 +13,14 @@ from elmo_plugin.importers.tagged_sentence import TaggedSentence
 _FORMAT = "#FORMAT=WebAnno TSV 3"
 _LAYER = re.compile(r"#T_(?:SP|CH|RL)=(?P<type>[^|]+)\|?(?P<features>.*)")
 _NAMED_ENTITIES = "NamedEntity"
-_FIRST_COLUMN = 3  # of annotations, behind the number, the characters and the word
+_WORD_COLUMN = 2  # after the number and the characters
+_FIRST_COLUMN = 3  # of annotations
 _PLACE = re.compile(r"\d+-\d+")  # of a word: its sentence and its number
 _PART = re.compile(r"\d+-\d+\.\d+")  # of a part of a word
 _LABEL = re.compile(r"(?P<label>.+?)(\[(?P<number>\d+)\])?")
 _BETWEEN_SPANS = re.compile(r"(?<!\\)\|")
 _ESCAPED = re.compile(r"\\(->|[\\\[\]|_;*])")
-_NONE = ("_", "*", "")
+_NONE = ("_", "*", "")  # no span, a span without a label, or no annotations in the row
 
 
 class _Row(NamedTuple):
@@ -29,7 +31,7 @@ class _Row(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Returns the number of its sentence."""
+        """The number of its sentence."""
         return self.fields[0].partition("-")[0]
 
 
@@ -42,38 +44,40 @@ def webanno_sentences(
     file: str, lines: Sequence[str], report: Report, column: str | None
 ) -> Iterator[TaggedSentence]:
     """
-    Yields the sentences, with entities in BIO. Their `column` is chosen by its number, from 0, or
-    by its name; `None` means the only one with labels, or the one of named entities.
+    Yields the sentences, with entities in BIO. The entities are in the given `column`, by its
+    number from 0 or by its name. Without it, they are in the column of named entities, or in the
+    only column with labels.
 
-    Raises `ConfigurationError`, naming file and option, if there are several or none.
+    Raises `ConfigurationError`, naming file and option, if no column or more than one may be meant.
     """
-    rows: list[_Row] = []
-    for number, line in enumerate(lines, start=1):
-        fields = line.split("\t")
-        if _PLACE.fullmatch(fields[0]):
-            rows.append(_Row(f"line {number}", fields))
-        elif _PART.fullmatch(fields[0]):
-            report.took("annotations of parts of words are left out")
+    rows = _rows_of_words(lines, report)
     names = _names_of_columns(lines)
     if column is None:
         chosen = _find_column(file, names, rows)
     else:
         chosen = _chosen_column(file, names, column)
     report.took(f"the entities are in column {chosen}")
-    sentence: list[_Row] = []
-    for row in rows:
-        if sentence and row.sentence != sentence[-1].sentence:
-            yield _sentence(file, sentence, chosen)
-            sentence = []
-        sentence.append(row)
-    if sentence:
-        yield _sentence(file, sentence, chosen)
+    for _, rows_of_sentence in groupby(rows, key=lambda row: row.sentence):
+        yield _sentence(file, list(rows_of_sentence), chosen)
+
+
+def _rows_of_words(lines: Sequence[str], report: Report) -> list[_Row]:
+    """Returns the rows of whole words. Rows of parts of words are left out."""
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        fields = line.split("\t")
+        if _PLACE.fullmatch(fields[0]):
+            rows.append(_Row(f"line {number}", fields))
+        elif _PART.fullmatch(fields[0]):
+            report.took("annotations of parts of words are left out")
+    return rows
 
 
 def _names_of_columns(lines: Sequence[str]) -> dict[int, str]:
     """
-    Returns the names of the columns with annotations, such as `NamedEntity value`: of their layer,
-    and of its feature. Lines above the words list them.
+    Returns the names of the columns with annotations, by their numbers. A column such as
+    `NamedEntity value` has the name of a layer and of one of its features. Lines above the words
+    list the layers.
     """
     names = {}
     number = _FIRST_COLUMN
@@ -90,7 +94,7 @@ def _names_of_columns(lines: Sequence[str]) -> dict[int, str]:
 def _chosen_column(file: str, names: dict[int, str], chosen: str) -> int:
     """
     Returns the number of the column that `--column` chooses by its number or name. Raises
-    `ConfigurationError` if none has it.
+    `ConfigurationError` if no column has this number or name.
     """
     for number, name in names.items():
         if chosen in (str(number), name):
@@ -104,7 +108,7 @@ def _chosen_column(file: str, names: dict[int, str], chosen: str) -> int:
 def _find_column(file: str, names: dict[int, str], rows: Sequence[_Row]) -> int:
     """
     Returns the column of named entities, or the only one with labels. Raises `ConfigurationError`
-    if neither is certain.
+    if words have no labels, or if more than one column may be meant.
     """
     filled = set()
     for row in rows:
@@ -132,7 +136,7 @@ def _sentence(file: str, rows: Sequence[_Row], column: int) -> TaggedSentence:
     places = []
     words = []
     tags = []
-    last_field = ""
+    field_before = ""
     for row in rows:
         field = "_"
         # WebAnno leaves out the last columns of a row without annotations.
@@ -144,20 +148,22 @@ def _sentence(file: str, rows: Sequence[_Row], column: int) -> TaggedSentence:
                 "one of them, or --column tag=NUMBER chooses another column"
             )
         places.append(row.place)
-        words.append(_without_escapes(row.fields[2]))
-        match = _LABEL.fullmatch(field)
-        if field in _NONE or match is None:
-            tags.append("O")
-            last_field = ""
-            continue
-        letter = "B"
-        # Only spans of several words have a number.
-        if match["number"] is not None and field == last_field:
-            letter = "I"
-        label = "_".join(_without_escapes(match["label"]).split())
-        tags.append(f"{letter}-{label}")
-        last_field = field
+        words.append(_without_escapes(row.fields[_WORD_COLUMN]))
+        tags.append(_tag(field, field_before))
+        field_before = field
     return TaggedSentence(places, words, tags)
+
+
+def _tag(field: str, field_before: str) -> str:
+    """Returns the tag of a word in BIO, from its field, such as `PER[1]`, and the one before it."""
+    match = _LABEL.fullmatch(field)
+    if match is None or match["label"] in _NONE:
+        return "O"
+    label = "_".join(_without_escapes(match["label"]).split())
+    # All words of a span have the same label and number. A span of one word is not numbered.
+    if match["number"] is not None and field == field_before:
+        return f"I-{label}"
+    return f"B-{label}"
 
 
 def _without_escapes(text: str) -> str:

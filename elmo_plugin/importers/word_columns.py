@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
@@ -28,8 +29,10 @@ _NEW_DOCUMENT = re.compile(r"# *newdoc\b")  # in CoNLL-U
 
 class WordColumns(NamedTuple):
     """
-    The rows of each sentence, all of one length, the names of their columns, if known, and which
-    columns only tell sentences apart.
+    The rows of each sentence, all of one length.
+
+    names: the names of the columns, or an empty list if the file does not name them
+    sentence_columns: the columns that only tell sentences apart
     """
 
     file: str
@@ -48,9 +51,11 @@ def columns_of_text(
     file: str, lines: Sequence[str], separator: str | None = None, chosen: Collection[str] = ()
 ) -> WordColumns:
     """
-    Splits lines at tabs if all of them have the same number of tabs, else at spaces. Returns the
-    columns. A row is a header if it has usual names or the `chosen` ones or, between
-    tabs, if it differs in kind from the rows below it. Comments begin with "#".
+    Returns the columns of the lines of a file. Lines are split at tabs if all of them have the same
+    number of tabs, else at spaces. Comments begin with "#".
+
+    A row is a header if it has usual names or the `chosen` ones. Between tabs, a row that differs
+    in kind from the rows below it is a header too.
 
     Raises `ConfigurationError`, naming file and line, if rows differ in their number of columns.
     """
@@ -62,7 +67,8 @@ def columns_of_text(
         names, rows = _named_by_first_row(rows, width, chosen)
     _check_widths(file, rows, width)
     if at_tabs and not names:
-        names, rows = _split_header(rows)  # now by the contents of the columns
+        # Only rows of the same length can be compared by their contents.
+        names, rows = _split_header(rows)
     return _columns(file, names, rows)
 
 
@@ -72,12 +78,12 @@ def _rows_of_lines(lines: Sequence[str], at_tabs: bool) -> Rows:
     document = ""
     for number, text in enumerate(lines, start=1):
         if _begins_document(text):
-            document = f"that begins in line {number}"
+            document = f"that begins in line {number}"  # serves as its name
         if _is_boundary(text):
             rows.append(None)
         else:
             rows.append(Row(number, _split(text, at_tabs), document))
-        if _HIPE_END in text:  # the sentence ends behind this word
+        if _HIPE_END in text:  # the sentence ends after this word
             rows.append(None)
     return rows
 
@@ -94,9 +100,11 @@ def _names_in_comment(lines: Sequence[str]) -> list[str]:
 
 def _named_by_first_row(rows: Rows, width: int, chosen: Collection[str]) -> tuple[list[str], Rows]:
     """
-    Returns the names of the columns, and the rows without a header. The names stand in a header if
-    some of them are usual or `chosen`; or CoNLL-U gives them if the first row may be of this
-    format; or the list of names is empty.
+    Returns the names of the columns, and the rows below the header, if the file has one.
+
+    The first row with `width` columns decides. It is a header if some of its names are usual or
+    `chosen`. If it is a word in the columns of CoNLL-U, their names are known. Otherwise the list
+    of names is empty.
     """
     for number, row in enumerate(rows):
         if row is None or len(row.fields) != width:
@@ -105,8 +113,8 @@ def _named_by_first_row(rows: Rows, width: int, chosen: Collection[str]) -> tupl
         if names:
             return names, rows[number + 1 :]
         if has_columns_of_conllu(row.fields):
-            return list(CONLLU_NAMES), rows  # this first row is a word
-        break  # rows further down are no header
+            return list(CONLLU_NAMES), rows
+        return [], rows
     return [], rows
 
 
@@ -120,7 +128,7 @@ def columns_of_table(table: Table, chosen: Collection[str]) -> WordColumns:
     for row in table.rows:
         line = "\t".join(row.fields)
         if _has_document_mark(line):
-            document = f"that begins in {row.place}"
+            document = f"that begins in {row.place}"  # serves as its name
             rows.append(None)
         elif row.is_blank:
             rows.append(None)
@@ -186,8 +194,8 @@ def _check_widths(file: str, rows: Rows, width: int) -> None:
 
 def _without_title(rows: Rows) -> Rows:
     """
-    Returns the rows without the titles that people write above a table: rows in which a single
-    field is filled, with several words or above a blank row.
+    Returns the rows without the titles that people write above a table. A title is a row in which
+    only one field is filled, and that field has several words or is above a blank row.
     """
     for number, row in enumerate(rows[:-1]):
         if row is None:
@@ -195,9 +203,10 @@ def _without_title(rows: Rows) -> Rows:
         filled = [field for field in row.fields if field]
         has_single_field = len(row.fields) > 1 and len(filled) == 1
         is_above_blank_row = rows[number + 1] is None
-        if not has_single_field or not (" " in filled[0] or is_above_blank_row):
+        is_title = has_single_field and (" " in filled[0] or is_above_blank_row)
+        if not is_title:
             return rows[number:]
-    return rows  # nothing but titles, so they are none
+    return rows  # a table is more than titles, so these rows are something else
 
 
 def _split_header(rows: Rows, chosen: Collection[str] = ()) -> tuple[list[str], Rows]:
@@ -216,17 +225,15 @@ def _split_header(rows: Rows, chosen: Collection[str] = ()) -> tuple[list[str], 
 
 def _columns(file: str, names: list[str], rows: Rows) -> WordColumns:
     """
-    Returns the columns of rows below a header. A sentence ends at `None`, and at a change in a
-    column such as the numbers of sentences.
+    Returns the columns of rows below a header. A sentence ends at `None`, and where a column that
+    tells sentences apart, such as their numbers, changes.
     """
     names, rows = add_columns_of_keys(names, rows)
-    blocks: list[Block] = [[]]
-    for row in rows:
-        if row is None:
-            blocks.append([])
-        else:
-            blocks[-1].append(row)
-    blocks = _without_contracted_words([block for block in blocks if block])
+    blocks: list[Block] = []
+    for is_boundary, group in groupby(rows, key=lambda row: row is None):
+        if not is_boundary:
+            blocks.append([row for row in group if row is not None])
+    blocks = _without_contracted_words(blocks)
     sentence_columns = find_sentence_columns(names, blocks)
     sentences = list(split_at_changes(blocks, list(sentence_columns.values())))
     return WordColumns(file, names, sentences, list(sentence_columns))
@@ -234,13 +241,18 @@ def _columns(file: str, names: list[str], rows: Rows) -> WordColumns:
 
 def _without_contracted_words(blocks: Sequence[Block]) -> list[Block]:
     """
-    Leaves out the contracted words and the empty nodes of CoNLL-U: its first column numbers words,
-    and contracted ones have numbers such as 1-2, empty nodes such as 8.1.
+    Leaves out the contracted words and the empty nodes of CoNLL-U. In its first column, a word has
+    a number such as 1, a contracted word a range such as 1-2, and an empty node a number such as
+    8.1.
     """
-    # Of two columns, the first has the words themselves.
+    # The first of only two columns has words, and they may be numbers.
     numbers = {row.fields[0] for block in blocks for row in block if len(row.fields) > 2}
     are_numbers = all(_WORD_NUMBER.fullmatch(number) for number in numbers)
     if not are_numbers or not any(number.isdigit() for number in numbers):
         return list(blocks)
-    without_them = [[row for row in block if row.fields[0].isdigit()] for block in blocks]
-    return [block for block in without_them if block]
+    kept = []
+    for block in blocks:
+        words = [row for row in block if row.fields[0].isdigit()]
+        if words:
+            kept.append(words)
+    return kept

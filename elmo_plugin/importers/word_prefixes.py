@@ -12,8 +12,8 @@ _PREFIX = re.compile(r"[^\W\d_][^\W_]{0,11}(?:[-_][^\W_]{2,8})?(?:\[\w+\])?[:=|/
 
 def without_prefixes(sentences: Sequence[TaggedSentence], report: Report) -> list[TaggedSentence]:
     """
-    Returns the sentences without the prefixes of their words, if all words have the name of a
-    language as a prefix, or all have the same prefix; else the sentences unchanged.
+    Returns the sentences without the prefixes of their words, if the prefix of each word is the
+    name of a language, or if all words have the same prefix. Otherwise returns them unchanged.
     """
     words = {word for sentence in sentences for word in sentence.words}
     prefixes = set()
@@ -35,11 +35,11 @@ def without_prefixes(sentences: Sequence[TaggedSentence], report: Report) -> lis
 
 def _are_prefixes(prefixes: Set[str], words: Set[str]) -> bool:
     """
-    Returns whether the beginnings of all words are prefixes: all are languages, or the same one is
-    at more than two words.
+    Returns whether all words have a prefix that is no part of them: each is the name of a language,
+    or it is the same at more than two words.
     """
     if "" in prefixes:
-        return False
+        return False  # some word is without a prefix
     if all(_LANGUAGE.fullmatch(prefix) for prefix in prefixes):
         return True
     return len(prefixes) == 1 and len(words) > 2

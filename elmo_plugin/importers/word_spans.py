@@ -12,7 +12,7 @@ _TYPES = ("type", "label", "entity", "tag")
 
 
 class SpanEnds(Enum):
-    """The end of an entity in a file, in words for a report."""
+    """How a file gives the end of an entity. The values are words for a report."""
 
     LAST_WORD = "the end is its last word"
     NEXT_WORD = "the end is the word behind it"
@@ -44,14 +44,12 @@ def spans_of(words: Any, items: Any) -> list[WordSpan] | None:
 
 def _span_of(item: Any) -> WordSpan | None:
     """Returns the entity that a list or an object describes, or `None` if it describes none."""
-    kind: Any = None
     if isinstance(item, list) and len(item) == 3:
         start, end, kind = item
     elif isinstance(item, dict):
         start = item.get("start")
         end = item.get("end")
-        for name in _TYPES:
-            kind = kind or item.get(name)
+        kind = _type_of(item)
     else:
         return None
     if type(start) is not int or type(end) is not int or not isinstance(kind, str):
@@ -59,19 +57,29 @@ def _span_of(item: Any) -> WordSpan | None:
     return WordSpan(start, end, "_".join(kind.split()))
 
 
+def _type_of(item: dict[str, Any]) -> Any:
+    """Returns the type of the entity that an object describes, or `None` if it lacks one."""
+    for name in _TYPES:
+        if item.get(name):
+            return item[name]
+    return None
+
+
 def find_ends(sentences: Iterable[tuple[Sequence[str], Any]]) -> SpanEnds:
     """
-    Returns which word the end of each entity counts. An entity whose start and end are
-    equal, or one that ends behind the sentence, shows it. Without such entities, it is the last
-    word in lists, such as GLiNER's, and the next word in objects, such as SpERT's.
+    Returns how some sentences give the ends of entities: as the last words, or as the words after
+    the last. Each sentence is its words and the items that `spans_of` reads.
+
+    The first entity that shows it decides. If none does, lists such as GLiNER's have the last word
+    as the end, and objects such as SpERT's have the word after it.
     """
     has_lists = False
     for words, items in sentences:
         for span in spans_of(words, items) or []:
             if span.start == span.end:
-                return SpanEnds.LAST_WORD
+                return SpanEnds.LAST_WORD  # or the entity would be empty
             if span.end == len(words):
-                return SpanEnds.NEXT_WORD
+                return SpanEnds.NEXT_WORD  # words are counted from 0, so this is after the last
         has_lists = has_lists or any(isinstance(item, list) for item in items)
     if has_lists:
         return SpanEnds.LAST_WORD

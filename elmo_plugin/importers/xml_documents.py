@@ -21,7 +21,7 @@ _MAX_DEPTH = 200  # a function that reads an element calls itself for each inner
 
 
 def is_xml(text: str) -> bool:
-    """Returns whether a text is XML: it is declared as such, or is a whole element of XML."""
+    """Returns whether a text is XML: it is declared as XML, or it is one whole element."""
     if not _BEGINNING.match(text):
         return False
     if text.lstrip().startswith(("<?xml", "<!DOCTYPE")):
@@ -38,7 +38,7 @@ def sentences_of_xml(
 ) -> Iterator[TaggedSentence]:
     """
     Yields the sentences of a document, with entities in BIO. Raises `ConfigurationError`, naming
-    the file, if it is no XML, or without entities.
+    the file, if it cannot be read as XML, or lacks entities.
     """
     try:
         root = ElementTree.fromstring(text)
@@ -63,11 +63,14 @@ def sentences_of_xml(
             "text", document.text, document.entities, tokenizer, report
         )
     else:
-        yield from _of_elements(file, root, tokenizer, report)
+        yield from _sentences_with_elements(file, root, tokenizer, report)
 
 
 def _is_deeper_than(root: ElementTree.Element, depth: int) -> bool:
-    """Returns whether more elements than `depth` are within each other, without recursion."""
+    """
+    Returns whether more elements than `depth` are within each other. A hostile file may be so deep
+    that a recursive function would fail, so this one goes from level to level.
+    """
     level = [root]
     for _ in range(depth):
         next_level: list[ElementTree.Element] = []
@@ -79,7 +82,7 @@ def _is_deeper_than(root: ElementTree.Element, depth: int) -> bool:
     return True
 
 
-def _of_elements(
+def _sentences_with_elements(
     file: str, root: ElementTree.Element, tokenizer: RawTextTokenizer, report: Report
 ) -> Iterator[TaggedSentence]:
     """Yields the sentences whose entities are elements in them."""

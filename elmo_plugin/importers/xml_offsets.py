@@ -19,7 +19,7 @@ class OffsetDocument(NamedTuple):
 
 
 def has_offsets(root: Element) -> bool:
-    """Returns whether there are a text and elements with places."""
+    """Returns whether one element has a document's text, and others have places in that text."""
     if root.find(_TEXT) is None:
         return False
     return any(_places(element) for element in root.iter())
@@ -43,7 +43,7 @@ def document_of_offsets(root: Element) -> OffsetDocument:
 
 def _places(element: Element) -> list[int]:
     """
-    Returns, for each piece of an entity, its first character and the one after its last.
+    Returns two places for each piece of an entity: its first character, and the one after its last.
     The list is empty for an element without places.
     """
     spans = element.get("spans", "")

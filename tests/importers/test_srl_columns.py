@@ -104,6 +104,10 @@ def test_the_coreference_column_may_be_blank_or_missing(coreference: str) -> Non
             row("go", lemma="go", frameset="01"),
             "data, line 1: expected 1 columns of arguments .*, got none",
         ),
+        (
+            "\n".join([row("a"), row("b")]).replace(" ", "\t").replace("\tb\t", "\t\t"),
+            "data, line 2: expected a word in column 4, got ''",
+        ),
         (row("[WORD]"), r"data, line 1: the words are missing, \[WORD\]"),
         (
             f"{row('a', '(V*')}\n{row('b', '*')}",

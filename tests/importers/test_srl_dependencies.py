@@ -61,6 +61,17 @@ def test_a_sentence_without_a_predicate_has_no_arguments(
     assert sentence_in(tmp_path / "f.conll", rows).predicates == []
 
 
+@pytest.mark.parametrize("rows", [conll2009(), conllu(False)])
+def test_arguments_without_a_predicate_are_an_error_naming_the_line(
+    tmp_path: Path, rows: list[list[str]]
+) -> None:
+    for row in rows:
+        row[-2] = "_"
+        row[:] = ["_" if column == "Y" else column for column in row]
+    with pytest.raises(ConfigurationError, match=r"line 1: .* 0 predicates, but 1 columns"):
+        sentence_in(tmp_path / "f.conll", rows)
+
+
 def test_a_missing_column_of_arguments_is_an_error_naming_the_line(tmp_path: Path) -> None:
     rows = conll2009()
     rows[3][13] = "cat.01"

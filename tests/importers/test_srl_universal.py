@@ -41,6 +41,7 @@ def test_arguments_are_read_from_their_word_numbers(text: str) -> None:
         (FILE.replace("A1:3-6", "A1:1-6"), "f, line 4: A1 begins inside another argument"),
         (FILE.replace("\tINTJ", ""), "f, line 11: expected 6 columns"),
         (FILE.replace("A1:5-6", "A1:8-9"), "f, line 6: A1 is not in a sentence of 6 words"),
+        (FILE.replace("INTJ\t_\t_\t_", "INTJ\t_\t_\tA0:1-1"), "f, line 11: .* without a predicate"),
     ],
 )
 def test_malformed_lines_are_refused_by_number(text: str, message: str) -> None:

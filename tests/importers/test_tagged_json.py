@@ -161,6 +161,14 @@ def test_a_column_of_webanno_is_chosen_by_its_number_or_name_or_refused(tmp_path
             read_tags(tmp_path / "f.tsv", text, columns={"tag": unknown})
 
 
+@pytest.mark.parametrize("field", ["*", "*[1]", "_", ""])
+def test_spans_of_webanno_without_a_label_are_no_entities(tmp_path: Path, field: str) -> None:
+    rows = f"1-1\t0-1\tA\t_\t_\t{field}\t\n1-2\t2-3\tb\t_\t_\t{field}\t\n"
+    rows += "1-3\t4-5\tC\t_\t_\t\\*[2]\t\n1-4\t6-7\tD\t_\t_\t\\*[2]\t\n"
+    found = read_tags(tmp_path / "f.tsv", HEAD + rows)
+    assert found == [(["A", "b", "C", "D"], ["O", "O", "B-*", "I-*"])]
+
+
 def test_stacked_annotations_are_refused_naming_the_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="line 5: expected one span at each word, got two"):
         read_tags(tmp_path / "f.tsv", HEAD + "1-1\t0-1\tA\t_\t_\tX[1]|Y[2]\t\n")
