@@ -26,7 +26,7 @@ def value_in_cell(text: str) -> Any:
         return text
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         pass  # not JSON, but Python or numpy may have printed it
     try:
         expression = ast.parse(_with_commas(text), mode="eval")

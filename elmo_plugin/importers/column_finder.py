@@ -76,9 +76,7 @@ class ColumnFinder:
             `B-person`, also come before parts of speech in another column
         """
         if len(self._columns) < 2:
-            raise self.error(
-                "expected a word and its tag, got one column; --separator names what separates them"
-            )
+            raise self._one_column_error()
         named = self._named(ENTITY_NAMES)
         if named is not None:
             return named
@@ -135,6 +133,8 @@ class ColumnFinder:
         if named is not None:
             return named
         others = [column for column in range(len(self._columns)) if column != tag]
+        if not others:
+            raise self._one_column_error()
         likely = [column for column in others if self._may_be_words(column)]
         if not likely:
             likely = others
@@ -163,6 +163,12 @@ class ColumnFinder:
             if in_small_letters == self._columns[words] and in_small_letters != values:
                 return column
         return words
+
+    def _one_column_error(self) -> ConfigurationError:
+        """Returns the error that words and tags cannot both be in the only column."""
+        return self.error(
+            "expected a word and its tag, got one column; --separator names what separates them"
+        )
 
     def _ambiguous_error(self, what: str, columns: Sequence[int]) -> ConfigurationError:
         """Returns an error that lists the columns which may be meant, or says that none may."""
