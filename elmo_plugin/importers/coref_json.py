@@ -1,10 +1,12 @@
 """Documents in JSON: e2e-coref's and AllenNLP's, predictions of `elmo predict coref`, PreCo's."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from elmo_plugin.common.errors import BiLmError, as_configuration_error
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.json_records import Record
+from elmo_plugin.importers.label_values import is_blank
 from elmo_plugin.tasks.coref.documents import (
     CorefDocument,
     check_speakers,
@@ -15,6 +17,8 @@ from elmo_plugin.tasks.spans import Span
 
 _ENOUGH_MENTIONS = 10  # among so many mentions of a document, one surely is a single word
 _KEY_OF_PRECO = "mention_clusters"
+_NAME_KEYS = ("doc_key", "name", "id")
+_PART_KEYS = ("line", "part")
 
 
 def document_in(record: Record) -> CorefDocument:
@@ -34,7 +38,9 @@ def document_in(record: Record) -> CorefDocument:
     """
     fields = record.fields
     number = int(record.place.rpartition(" ")[2])  # 7 of "line 7" or "item 7"
-    name = fields.get("doc_key") or fields.get("name") or fields.get("id") or number
+    name = _first_value(fields, _NAME_KEYS)
+    if name is None:
+        name = number
     with as_configuration_error(f"{record.file}, {record.place}"):
         sentences = check_words(fields.get("sentences"))
         _refuse_word_pieces(sentences)
@@ -43,7 +49,7 @@ def document_in(record: Record) -> CorefDocument:
         else:
             clusters = _clusters(fields.get("clusters"), sentences)
         speakers = check_speakers(fields.get("speakers"), sentences)
-    part = fields.get("line") or fields.get("part")
+    part = _first_value(fields, _PART_KEYS)
     if part is None:
         part = ""
     return CorefDocument(
@@ -56,6 +62,15 @@ def document_in(record: Record) -> CorefDocument:
         file=record.file,
         first_line=number,
     )
+
+
+def _first_value(fields: Mapping[str, Any], keys: Sequence[str]) -> Any:
+    """Returns the value of the first of these keys that has one, such as 0, or else `None`."""
+    for key in keys:
+        value = fields.get(key)
+        if not is_blank(value):
+            return value
+    return None
 
 
 def _refuse_word_pieces(sentences: list[list[str]]) -> None:
