@@ -149,7 +149,7 @@ def test_ambiguous_input_is_an_error_naming_line_and_option(
 
 
 def test_a_tag_cannot_be_chosen_from_the_only_column(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="f.txt, line 1: expected a word and its tag"):
+    with pytest.raises(ConfigurationError, match=r"f\.txt, line 1: expected a word and its tag"):
         read_tags(tmp_path / "f.txt", "O\nB-PER\n", columns={"tag": "0"})
 
 
