@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.common.typography import Word
 from elmo_plugin.importers.report import Unusable
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
@@ -184,9 +185,10 @@ def _entity_of_object(item: Mapping[str, Any]) -> Entity:
     Label Studio, or the first one of the `points` of Dataturks. Raises `Unusable` if it lacks a
     place or its type.
     """
-    points = item.get("points")
+    points: Any = item.get("points")
+    is_of_dataturks = bool(points) and is_list_of(points, dict)
     inner = item.get("value")
-    if points:
+    if is_of_dataturks:
         inner = points[0]
     fields = dict(item)
     if isinstance(inner, dict):
@@ -198,7 +200,7 @@ def _entity_of_object(item: Mapping[str, Any]) -> Entity:
         raise _malformed(item)
     if not isinstance(kind, str) or not kind.strip():
         raise _malformed(item)
-    if points:
+    if is_of_dataturks:
         end += 1  # Dataturks counts the last character, and others the one behind it
     entity = Entity(start, end, type_without_spaces(kind))
     covered = fields.get("text")

@@ -57,6 +57,15 @@ def test_words_are_those_that_the_annotator_saw(tmp_path: Path) -> None:
     assert read_tags(tmp_path / "f.jsonl", lines(record)) == [(["foo-bar", "Oslo"], ["B-X", "O"])]
 
 
+@pytest.mark.parametrize("points", [5, {"x": 5}, [5], []])
+def test_points_are_dataturks_only_if_they_are_objects(tmp_path: Path, points: Any) -> None:
+    span = {"start": 0, "end": 7, "label": "PER", "points": points}
+    record = {"text": "Ola Bay left", "spans": [span]}
+    assert read_tags(tmp_path / "f.jsonl", lines(record)) == [
+        (["Ola", "Bay", "left"], ["B-PER", "I-PER", "O"])
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
