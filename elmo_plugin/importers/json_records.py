@@ -76,6 +76,8 @@ def _is_json_lines(text: str) -> bool:
     except ValueError:
         # It may be a malformed object, and an error can then name the line.
         return first.rstrip().endswith("}")
+    except RecursionError:
+        return True  # an error names the line that is nested too deeply
     return True
 
 

@@ -57,6 +57,13 @@ def test_words_are_those_that_the_annotator_saw(tmp_path: Path) -> None:
     assert read_tags(tmp_path / "f.jsonl", lines(record)) == [(["foo-bar", "Oslo"], ["B-X", "O"])]
 
 
+@pytest.mark.parametrize("rest", ["", "\n{}"])
+def test_json_that_is_nested_too_deeply_is_an_error(tmp_path: Path, rest: str) -> None:
+    deep = "[" * 100_000 + "]" * 100_000
+    with pytest.raises(ConfigurationError, match=r"f\.json.*: .* nested too deeply"):
+        read("ner", tmp_path / "f.json", deep + rest)
+
+
 @pytest.mark.parametrize("points", [5, {"x": 5}, [5], []])
 def test_points_are_dataturks_only_if_they_are_objects(tmp_path: Path, points: Any) -> None:
     span = {"start": 0, "end": 7, "label": "PER", "points": points}
