@@ -77,13 +77,13 @@ class ColumnFinder:
         """
         if len(self._columns) < 2:
             raise self._one_column_error()
-        named = self._named(ENTITY_NAMES)
+        named = self._column_with_name(ENTITY_NAMES)
         if named is not None:
             return named
         entities = self._find_entities(word, also_types=prefer_entities)
         if entities is not None:
             return entities
-        named = self._named(WORD_CLASS_NAMES)
+        named = self._column_with_name(WORD_CLASS_NAMES)
         if named is not None:
             return named
         if word is None:
@@ -101,7 +101,7 @@ class ColumnFinder:
             likely = self._columns_of_types(others)
         if not likely:
             return None
-        # A file may repeat the same tags in several columns, and each of these will do.
+        # If a file repeats the same tags in several columns, any of these will do.
         distinct = {tuple(self._columns[column]) for column in likely}
         if len(distinct) > 1:
             raise self._ambiguous_error("tag", likely)
@@ -126,10 +126,10 @@ class ColumnFinder:
 
     def find_words(self, tag: int | None = None) -> int:
         """
-        Finds the column of the words, which is not the column `tag`: by its name, or else as the
-        first one that has text in all rows.
+        Finds the column of the words by its name, or else takes the first one that has text in all
+        rows. `tag` is the column of the tags, if it is known.
         """
-        named = self._named(WORD_NAMES)
+        named = self._column_with_name(WORD_NAMES)
         if named is not None:
             return named
         others = [column for column in range(len(self._columns)) if column != tag]
@@ -178,7 +178,7 @@ class ColumnFinder:
             found = f"columns {names} may all have {what}s"
         return self.error(f"{found}; --column {what}=NAME chooses one, by its name or number")
 
-    def _named(self, names: Sequence[str]) -> int | None:
+    def _column_with_name(self, names: Sequence[str]) -> int | None:
         """
         Returns the column with the first of these names, or `None` if no column has one. Columns
         of empty values or of CoNLL-U's `_` are skipped, and so are numbers of sentences.
@@ -220,8 +220,8 @@ class ColumnFinder:
     def _columns_of_entities(self, others: Sequence[int]) -> list[int]:
         """
         Returns the columns that may have the tags of entities, such as B-PER, or B alone. Columns
-        of chunks, such as B-NP, are returned only if no other column has tags, or if they stand
-        to the right of it.
+        of chunks, such as B-NP, are returned only if no other column has tags, or if they stand to
+        the right of a column with the letters alone.
         """
         entities: list[int] = []
         chunks: list[int] = []
@@ -248,8 +248,8 @@ class ColumnFinder:
 
     def _types_in_tags(self, column: int) -> set[str] | None:
         """
-        Returns the types in the tags of a column, such as PER in B-PER. They may be none. Returns
-        `None` if its values are not tags of entities.
+        Returns the types in the tags of a column, such as PER in B-PER, or an empty set if its tags
+        have no types. Returns `None` if its values are not tags of entities.
         """
         values = self._distinct_values[column]
         tags = parse_tags(values - set(OUTSIDE_MARKS))
@@ -278,7 +278,9 @@ class ColumnFinder:
                 found.append(column)
                 if any(counts[kind] > 1 for kind in types):
                     repeated.append(column)
-        return repeated or found
+        if repeated:
+            return repeated
+        return found
 
     def _has_unrelated_name(self, column: int) -> bool:
         """Returns whether the name of a column says that it has neither words nor tags."""

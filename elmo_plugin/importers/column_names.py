@@ -77,8 +77,8 @@ def known_header(fields: Sequence[str], chosen: Collection[str] = ()) -> list[st
     names = {title.lower() for title in titles}
     names_words = not names.isdisjoint(WORD_NAMES)
     names_other_columns = not names.isdisjoint((*ENTITY_NAMES, *WORD_CLASS_NAMES, *SENTENCE_NAMES))
-    # The name of the words, such as "text", may itself be a word of a sentence that has other words
-    # beside it, so another name is needed.
+    # A name such as "text" may also be a word of a sentence. It needs another usual name beside it,
+    # unless it is in the only column.
     has_usual_names = names_words and (names_other_columns or len(fields) == 1)
     has_chosen_names = len(chosen) > 0 and set(chosen) <= set(fields)
     if has_chosen_names or has_usual_names:

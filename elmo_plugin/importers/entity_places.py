@@ -148,7 +148,7 @@ def entities_of(items: Any) -> Iterator[Entity]:
         elif isinstance(item, list):
             yield _entity_of_list(item)
         else:
-            raise _malformed(item)
+            raise _malformed_error(item)
 
 
 def _entities_of_label_studio(annotation: Mapping[str, Any]) -> Iterator[Entity]:
@@ -171,10 +171,10 @@ def _entity_of_list(item: Sequence[Any]) -> Entity:
     Returns the entity of a list of its start, its end and its type, such as `[0, 4, "PER"]`. The
     type may also stand before the numbers. Raises `Unusable` if the list has something else.
     """
-    places = [part for part in item if type(part) is int]
+    places = [part for part in item if type(part) is int]  # truth values are no places
     kinds = [part for part in item if isinstance(part, str) and part.strip()]
     if len(places) != 2 or len(kinds) != 1:
-        raise _malformed(item)
+        raise _malformed_error(item)
     start, end = places
     return Entity(start, end, type_without_spaces(kinds[0]))
 
@@ -197,9 +197,9 @@ def _entity_of_object(item: Mapping[str, Any]) -> Entity:
     end = _first_value(fields, _ENDS)
     kind = _first_value(fields, _TYPES)
     if type(start) is not int or type(end) is not int:
-        raise _malformed(item)
+        raise _malformed_error(item)
     if not isinstance(kind, str) or not kind.strip():
-        raise _malformed(item)
+        raise _malformed_error(item)
     if is_of_dataturks:
         end += 1  # Dataturks counts the last character, and others the one behind it
     entity = Entity(start, end, type_without_spaces(kind))
@@ -214,7 +214,7 @@ def type_without_spaces(kind: str) -> str:
     return "_".join(kind.split())
 
 
-def _malformed(item: object) -> Unusable:
+def _malformed_error(item: object) -> Unusable:
     """Returns the error that an item does not describe an entity."""
     return Unusable(
         'with malformed entities (expected [0, 4, "PER"] or alike, with the places of each)',

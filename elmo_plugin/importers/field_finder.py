@@ -147,16 +147,16 @@ class FieldFinder:
 
     def _field_of_labels(self, fields: Sequence[str]) -> str:
         """
-        Returns the field whose values look most like labels. Raises `ConfigurationError` if there
-        is none or are several, or if all labels in the field are the same.
+        Returns the field whose values look most like labels. Raises `ConfigurationError` if none
+        or several fields do, or if all labels of the field are the same.
         """
         candidates = self._candidates(fields)
         likely = [field for field in candidates if may_be_labels(_texts_of(self._values[field]))]
         if not likely:
             likely = [field for field in candidates if _are_words(self._values[field])]
         # Each test leaves only the fields that pass it, unless all fields fail.
-        for passes in (_are_words, _are_no_sentences, _have_several_values, _repeat_a_value):
-            passing = [field for field in likely if passes(self._values[field])]
+        for passes_test in (_are_words, _are_no_sentences, _have_several_values, _repeat_a_value):
+            passing = [field for field in likely if passes_test(self._values[field])]
             if passing:
                 likely = passing
         field = self._only_field(LABEL, likely, fields)
@@ -188,8 +188,8 @@ class FieldFinder:
 
     def _only_field(self, role: str, likely: Sequence[str], fields: Sequence[str]) -> str:
         """
-        Returns the only one of the `likely` fields. Raises `ConfigurationError` if several `fields`
-        are likely, or none.
+        Returns the only one of the `likely` fields. Raises `ConfigurationError` if there are
+        several, or none: the message then lists all `fields` that were considered.
         """
         if not likely:
             raise self._missing_error(role, f"such as {role!r}", fields)
