@@ -120,8 +120,12 @@ def _find_word_column(sentences: Sequence[list[Row]], name: str) -> int:
     and line, if no column is found.
     """
     width = min(max(len(rows[0].columns) for rows in sentences), FIXED_COLUMNS)
-    # Sentences with a line that is too short are skipped here, and refused later.
+    # Sentences with a line that is too short are skipped here. `check_lengths` refuses them later,
+    # or now if nothing else is left to look at.
     complete = [rows for rows in sentences if min(len(row.columns) for row in rows) >= width]
+    if not complete:
+        for rows in sentences:
+            check_lengths(rows)
     candidates = range(max(width - 1, 1))  # the last of several columns may have coreference
     texts = [column for column in candidates if not _has_names_or_numbers(complete, column, name)]
     has_numbers_before_words = _PART_COLUMN not in texts and _NUMBER_COLUMN not in texts
