@@ -42,13 +42,17 @@ def inline_sentences(
 ) -> Iterator[TaggedSentence]:
     """
     Yields each line as a sentence, with entities in BIO. The tokenizer splits a line into words,
-    except in OntoNotes, where spaces already separate them. Lines with nested entities, or with
-    entities within words, are left out and reported.
+    except in OntoNotes, where spaces already separate them. Lines are left out and reported if
+    entities in them are nested, reach into another line, or begin or end within a word.
     """
     is_muc = any(_MUC.search(line) for line in lines)
     is_ontonotes = any(line.startswith(_ONTONOTES) for line in lines)
+    continued_lines = _lines_that_continue_entities(lines, is_muc)
     for number, line in enumerate(lines, start=1):
         place = f"line {number}"
+        if number in continued_lines:
+            report.leave_out("with entities that begin in another line", place)
+            continue
         try:
             text, entities = _without_elements(line, is_muc)
             if not text.strip():
@@ -60,6 +64,33 @@ def inline_sentences(
             yield sentence_of_places(place, words, text, entities)
         except Unusable as error:
             report.leave_out(error.reason, f"{place} ({error})")
+
+
+def _lines_that_continue_entities(lines: Sequence[str], is_muc: bool) -> set[int]:
+    """
+    Returns the numbers of the lines in which an entity goes on or ends that began in an earlier
+    line. MUC's entities have a type as an attribute. In other files, elements around paragraphs may
+    also reach over lines. So only elements that are whole in some line count as entities.
+    """
+    whole_in_a_line: set[str] = set()
+    for line in lines:
+        whole_in_a_line.update(element["name"] for element in _ELEMENT.finditer(line))
+    continued: set[int] = set()
+    text = "\n".join(lines)
+    number = 1  # of the line in which the element begins
+    position = 0
+    for element in _ELEMENT.finditer(text):
+        number += text.count("\n", position, element.start())
+        position = element.start()
+        if is_muc:
+            opening_tag = element[0].partition(">")[0]
+            is_entity = _TYPE.search(opening_tag) is not None
+        else:
+            is_entity = element["name"] in whole_in_a_line
+        if is_entity:
+            last = number + element[0].count("\n")
+            continued.update(range(number + 1, last + 1))
+    return continued
 
 
 def _word(match: re.Match[str]) -> Word:

@@ -156,6 +156,23 @@ def test_elements_around_entities_are_read(tmp_path: Path) -> None:
     assert report.left_out.keys() == {"with entities that overlap"}
 
 
+@pytest.mark.parametrize(
+    ("before", "after"), [('<ENAMEX TYPE="ORG">', "</ENAMEX>"), ("<ORG>", "</ORG>")]
+)
+def test_no_line_of_an_entity_in_several_lines_is_used(
+    tmp_path: Path, before: str, after: str
+) -> None:
+    whole = f"{before}Bay{after} is dry .\n"
+    text = f"<p>\n{whole}The {before}Bay\nof\nOslo{after} is dry .\n</p>\n{whole}It is dry .\n"
+    examples, report = read("ner", tmp_path / "f.txt", text)
+    assert [" ".join(each.words) for each in examples] == [
+        "Bay is dry .",
+        "Bay is dry .",
+        "It is dry .",
+    ]
+    assert report.left_out["with entities that begin in another line"] == ["line 4", "line 5"]
+
+
 HEAD = "#FORMAT=WebAnno TSV 3.3\n#T_SP=a.b.POS|PosValue\n#T_SP=a.b.NamedEntity|identifier|value\n\n"
 
 
