@@ -237,8 +237,8 @@ class ColumnFinder:
                 chunks.append(column)
             else:
                 entities.append(column)
-        # Files usually have the tags to learn in their last column. What is left of it are features
-        # of the words.
+        # Files usually have the tags to learn in their last column. The columns before it have
+        # features of the words.
         if entities:
             return entities + [column for column in without_types if column > entities[0]]
         if without_types:

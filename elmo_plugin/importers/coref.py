@@ -169,7 +169,7 @@ def read_scored_coref(path: str) -> Iterator[CorefDocument]:
 def _scored_document(document: DocumentLines) -> CorefDocument:
     """
     Returns a document with the clusters in the last column of its lines. Its words are empty, and
-    it has no speakers, because the file may lack both and scores do not need them.
+    it lacks speakers, because the file may lack both and scores do not need them.
     """
     name, part = parse_title(document.begin)
     sentences = rows_of_sentences(document)

@@ -126,7 +126,7 @@ class _Document:
                 cluster = self._cluster_in_opening(label)
                 self._open_starts[cluster].append(start)
             else:
-                cluster = label  # a bracket that only closes has no other fields
+                cluster = label  # a bracket that only closes lacks other fields
             if match["closes"]:
                 self._close(cluster)
 

@@ -77,7 +77,7 @@ def _shown(path: Path) -> str:
 
 
 def _nothing_left(file: str, importer: TaskImporter[Any], report: Report) -> str:
-    """Returns the message that a file has no usable example, with the reasons."""
+    """Returns the message that a file lacks usable examples, with the reasons."""
     message = f"{file}: no {importer.examples} in this file"
     if report.left_out:
         message += f" that can be used: {report.reasons()}"
