@@ -6,21 +6,32 @@ import json
 import tokenize
 from typing import Any
 
-_BEGINNINGS = ("[", "{")
-_ITEMS = (tokenize.STRING, tokenize.NUMBER)  # the kinds of tokens that are items of a list
+_OPENING_BRACKETS = ("[", "{")
+_ITEM_TOKENS = (tokenize.STRING, tokenize.NUMBER)  # the types of the tokens in a list
+_LINE_BREAKS = (tokenize.NL, tokenize.NEWLINE)
+# What `tokenize` and `ast` raise for a text that is not Python, or has too many brackets.
+_ERRORS_OF_PYTHON = (
+    ValueError,
+    SyntaxError,
+    TypeError,
+    tokenize.TokenError,
+    RecursionError,
+    MemoryError,
+)
 
 
 def value_in_cell(text: str) -> Any:
-    """Returns the list or the object that a cell contains, or else its text."""
-    if not text.startswith(_BEGINNINGS):
+    """Returns the list or the object that is written in a cell, or else the text of the cell."""
+    if not text.startswith(_OPENING_BRACKETS):
         return text
     try:
         return json.loads(text)
-    except ValueError:
-        pass  # not JSON, but it may be Python's or numpy's
+    except (ValueError, RecursionError):
+        pass  # not JSON, but Python or numpy may have printed it
     try:
-        return _python_value(ast.parse(_with_commas(text), mode="eval").body)
-    except (ValueError, SyntaxError, TypeError, tokenize.TokenError, RecursionError, MemoryError):
+        expression = ast.parse(_with_commas(text), mode="eval")
+        return _python_value(expression.body)
+    except _ERRORS_OF_PYTHON:
         return text
 
 
@@ -32,23 +43,28 @@ def list_in_cell(value: Any) -> Any:
 
 
 def _with_commas(text: str) -> str:
-    """Returns a list that numpy printed, as `['a' 'b']`, with commas between its items."""
+    """
+    Returns the text of a list with commas between its items, because numpy prints none, as in
+    `['a' 'b']`.
+    """
     pieces: list[str] = []
-    last = None
+    last_type = None
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        begins_item = token.type in _ITEMS or token.string == "-"  # of a negative number
-        if begins_item and last in _ITEMS:
+        if token.type in _LINE_BREAKS:
+            continue  # numpy breaks long lists into lines
+        begins_negative_number = token.string == "-"
+        begins_item = token.type in _ITEM_TOKENS or begins_negative_number
+        if begins_item and last_type in _ITEM_TOKENS:
             pieces.append(",")
-        if token.type not in (tokenize.NL, tokenize.NEWLINE):
-            pieces.append(token.string)
-            last = token.type
+        pieces.append(token.string)
+        last_type = token.type
     return " ".join(pieces).strip()
 
 
 def _python_value(node: ast.AST) -> Any:
     """
-    Returns the value of an expression of literals, in which numpy's arrays become lists. Raises
-    `ValueError` for anything else.
+    Returns the value of an expression that consists of literals and of numpy's arrays, as
+    `array(['a'])`, which become lists. Raises `ValueError` for any other expression.
     """
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "array":
         if not node.args:
@@ -59,7 +75,7 @@ def _python_value(node: ast.AST) -> Any:
     if isinstance(node, ast.Dict):
         content = {}
         for key, value in zip(node.keys, node.values, strict=True):
-            if key is None:
+            if key is None:  # as in `{**other}`
                 raise ValueError("an object is unpacked into another")
             content[_python_value(key)] = _python_value(value)
         return content

@@ -21,7 +21,7 @@ from elmo_plugin.importers.text import read_text
 from elmo_plugin.tasks.sst import FINE_LABELS, read_phrases
 
 TEXT = "text"
-_USUAL = {
+_USUAL_NAMES = {
     TEXT: (
         "text",
         "sentence",
@@ -41,7 +41,7 @@ _PAIRS = (
     ("question1", "question2"),
     ("question", "sentence"),
 )
-"""The names of fields that show that data have pairs of texts, for another task."""
+"""The names of the two texts in data sets of pairs of texts, as `elmo import snli` reads them."""
 _TREE = re.compile(r"\(\S+ ?(\([^\t]*|[^()\t]+)\)\s*")
 
 
@@ -65,14 +65,14 @@ class ClassifyImporter(TaskImporter[LabeledText]):
     @overrides
     def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[LabeledText]:
         if os.path.isdir(file) or is_binary_table(file):
-            records = read_records(file, options, report, _USUAL)
+            records = read_records(file, options, report, _USUAL_NAMES)
         else:
             text = read_text(file, options, report)
             if is_treebank(text):
                 report.took("trees, one in each line")
                 yield from _trees(file, text.split("\n"))
                 return
-            records = records_in_text(file, text, options, report, _USUAL)
+            records = records_in_text(file, text, options, report, _USUAL_NAMES)
         yield from _labeled_texts(records, options, report)
 
     @overrides
@@ -87,12 +87,13 @@ class ClassifyImporter(TaskImporter[LabeledText]):
 
     @overrides
     def check(self, file: str, examples: Sequence[LabeledText]) -> Iterator[str]:
-        yield from ()  # makes this a generator, as in the base, though it says nothing
-        if len(examples) > 1 and not any(_has_letter(example.text) for example in examples):
+        some_text_has_letters = any(_has_letter(example.text) for example in examples)
+        if len(examples) > 1 and not some_text_has_letters:
             raise ConfigurationError(
                 f"{file}: no text has a letter, as {examples[0].text!r:.60}; --column {TEXT}=NAME "
                 "chooses other texts"
             )
+        return iter([])  # nothing needs to be said about other texts
 
     @overrides
     def labels(self, example: LabeledText) -> Iterable[str]:
@@ -111,17 +112,18 @@ def _labeled_texts(
     records: Sequence[Record], options: ImportOptions, report: Report
 ) -> Iterator[LabeledText]:
     """
-    Yields the texts of records with their labels. Records without a text, or without just one
-    label, are left out and reported.
+    Yields the texts of records with their labels. A record is left out and reported if it lacks
+    a text or a label, or has several labels.
     """
     if not records:
         return
-    if TEXT not in options.columns:  # a chosen column may be one of a pair
+    # If --column chooses the text, it may be one of the two texts of a pair.
+    if TEXT not in options.columns:
         _refuse_pairs(records[0])
-    fields = FieldFinder(records, _USUAL).find(options, report)
+    fields = FieldFinder(records, _USUAL_NAMES).find(options, report)
     for record in records:
         try:
-            text = text_of(record.fields.get(fields[TEXT]), "without a text")
+            text = text_of(record.fields.get(fields[TEXT]), reason="without a text")
             label = label_of(record.fields.get(fields[LABEL]), options.labels)
         except Unusable as error:
             report.leave_out(error.reason, record.place)
@@ -146,17 +148,22 @@ def is_treebank(text: str) -> bool:
 
 
 def _trees(file: str, lines: Sequence[str]) -> Iterator[LabeledText]:
-    """Yields the sentences of a treebank. Raises `ConfigurationError` for a malformed tree."""
+    """
+    Yields the sentences of a treebank with their labels and trees. Raises `ConfigurationError`,
+    naming file and line, for a malformed tree.
+    """
     for number, line in enumerate(lines, start=1):
-        if not line.strip():
+        tree = line.strip()
+        if not tree:
             continue
         place = f"{file}, line {number}"
-        if not line.strip().startswith("("):
+        if not tree.startswith("("):
             raise ConfigurationError(
-                f"{place}: expected a tree, such as (3 (2 Not) (1 bad)), got {line.strip()!r:.60}"
+                f"{place}: expected a tree, such as (3 (2 Not) (1 bad)), got {tree!r:.60}"
             )
-        sentence, *_ = read_phrases(line.strip(), place)  # the other phrases are parts of it
+        sentence = read_phrases(tree, place)[0]  # the further phrases are parts of the sentence
         label = sentence.label
-        if label.isdecimal():  # a text without phrases may have a word instead
+        # A tree without inner brackets may have a word as its label, as in (positive Not bad).
+        if label.isdecimal():
             label = FINE_LABELS[int(label)]
-        yield LabeledText(" ".join(sentence.words), label, line.strip())
+        yield LabeledText(" ".join(sentence.words), label, tree)

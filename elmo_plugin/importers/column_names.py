@@ -70,17 +70,18 @@ def is_word_class(text: str) -> bool:
 
 def known_header(fields: Sequence[str], chosen: Collection[str] = ()) -> list[str]:
     """
-    Returns the fields of a row as the names of columns if usual or `chosen` names are among them,
-    or else an empty list.
+    Returns the names of the columns if a row is a header: if its fields are usual names, or all
+    `chosen` names are among them. Otherwise, returns an empty list.
     """
     titles = [field.lstrip("# ") for field in fields]  # a header may look like a comment
     names = {title.lower() for title in titles}
-    has_words = not names.isdisjoint(WORD_NAMES)
-    has_others = not names.isdisjoint((*ENTITY_NAMES, *WORD_CLASS_NAMES, *SENTENCE_NAMES))
-    has_chosen = bool(chosen) and set(chosen) <= set(fields)
-    # One of the words' usual names, such as "text", may also be a word of a sentence.
-    has_usual = has_words and (has_others or len(fields) == 1)
-    if has_chosen or has_usual:
+    names_words = not names.isdisjoint(WORD_NAMES)
+    names_other_columns = not names.isdisjoint((*ENTITY_NAMES, *WORD_CLASS_NAMES, *SENTENCE_NAMES))
+    # A name such as "text" may also be a word of a sentence. It needs another usual name beside it,
+    # unless it is in the only column.
+    has_usual_names = names_words and (names_other_columns or len(fields) == 1)
+    has_chosen_names = len(chosen) > 0 and set(chosen) <= set(fields)
+    if has_chosen_names or has_usual_names:
         return titles
     return []
 
@@ -92,23 +93,30 @@ def has_columns_of_conllu(fields: Sequence[str]) -> bool:
 
 def is_header(titles: Sequence[str], rows: Sequence[Row]) -> bool:
     """
-    Returns whether a row differs in kind from the rows below it, whatever its language: none of its
-    fields stands below, is a number or a tag, and one is the title of numbers or of tags.
+    Returns whether a row is a header in any language: each of its fields may be a title, and at
+    least one is certainly the title of numbers or of tags.
     """
     if not rows:
         return False
     columns = [[row.fields[number] for row in rows] for number in range(len(titles))]
     for title, values in zip(titles, columns, strict=True):
-        if title == "":  # as pandas leaves it above the numbers of rows
-            if not all(is_number(value) or not value for value in values):
-                return False
-        elif title in values or is_number(title) or _is_tag(title):
+        if not _may_be_title(title, values):
             return False
-    are_capitals = all(is_word_class(title) for title in titles)
+    all_in_capitals = all(is_word_class(title) for title in titles)
     for title, values in zip(titles, columns, strict=True):
-        if _is_title(title, values, are_capitals):
+        if _is_title(title, values, all_in_capitals):
             return True
     return False
+
+
+def _may_be_title(title: str, values: Sequence[str]) -> bool:
+    """
+    Returns whether a field may be the title of the values below it: it is not among them, and is
+    neither a number nor a tag. Pandas leaves the title above the numbers of rows empty.
+    """
+    if title == "":
+        return all(is_number(value) for value in values if value)
+    return title not in values and not is_number(title) and not _is_tag(title)
 
 
 def _is_tag(field: str) -> bool:
@@ -117,23 +125,39 @@ def _is_tag(field: str) -> bool:
     return field in OUTSIDE_MARKS or (tag is not None and tag.kind != "")
 
 
-def _is_title(title: str, values: Sequence[str], are_capitals: bool) -> bool:
+def _is_title(title: str, values: Sequence[str], all_in_capitals: bool) -> bool:
     """
-    Returns whether a field is certainly the title of the values below it: of numbers, of tags such
-    as B-PER, of types of which most are O, or of parts of speech. A field in capitals may itself be
-    a type or a part of speech, unless all titles are in capitals.
+    Returns whether a field is certainly the title of the values below it, because it is unlike
+    them. They are numbers, tags such as B-PER, types of entities (most words have O), or parts of
+    speech.
+
+    A title in capitals looks like a type or a part of speech itself. It counts only beside numbers,
+    or if `all_in_capitals` says that all titles are written like this.
     """
     filled = [value for value in values if value]
     if not filled or not title:
         return False
     if all(is_numbered(value) for value in filled):
         return not is_numbered(title)
-    if is_word_class(title) and not are_capitals:
+    if is_word_class(title) and not all_in_capitals:
         return False
-    tags = [parse_tag(value) for value in filled]
-    if None not in tags and any(tag.kind for tag in tags if tag is not None):
+    if _are_tags_with_types(filled):
         return True
     most_usual, number = Counter(values).most_common(1)[0]
-    if most_usual in OUTSIDE_MARKS and 2 * number > len(values):  # types, unless all are O
-        return not set(values) <= set(OUTSIDE_MARKS)
+    most_are_outside = most_usual in OUTSIDE_MARKS and 2 * number > len(values)
+    if most_are_outside:
+        some_have_types = not set(values) <= set(OUTSIDE_MARKS)
+        return some_have_types
     return all(is_word_class(value) for value in filled) and not is_word_class(title)
+
+
+def _are_tags_with_types(values: Sequence[str]) -> bool:
+    """Returns whether all values are tags of entities, and some have a type, such as B-PER."""
+    has_type = False
+    for value in values:
+        tag = parse_tag(value)
+        if tag is None:
+            return False
+        if tag.kind:
+            has_type = True
+    return has_type

@@ -35,14 +35,15 @@ def read_columnar(file: str) -> pandas.DataFrame:
         raise ConfigurationError(f"{file}: not a table that pyarrow can read ({error})") from None
     header = pandas.DataFrame([[str(name) for name in frame.columns]])
     values = frame.astype(object).where(frame.notna(), "")
-    values.columns = header.columns  # numbers in both, so `concat` puts the values below the names
+    # `concat` puts columns of the same name below each other, and those of `header` are numbers.
+    values.columns = header.columns
     return pandas.concat([header, values], ignore_index=True).map(_as_text)
 
 
 def _read_frame(pyarrow: ModuleType, file: str, content: bytes) -> pandas.DataFrame:
     """
-    Reads parquet, Arrow's file format (as in `.feather`), or Arrow's stream format (as `datasets`
-    writes it).
+    Reads the content of a file with the module `pyarrow`. It is parquet, Arrow's file format (as in
+    `.feather`), or Arrow's stream format (as `datasets` writes it).
     """
     if file.lower().endswith(".parquet"):
         table = pyarrow.parquet.read_table(io.BytesIO(content))
@@ -50,9 +51,10 @@ def _read_frame(pyarrow: ModuleType, file: str, content: bytes) -> pandas.DataFr
         table = pyarrow.ipc.open_file(content).read_all()
     else:
         table = pyarrow.ipc.open_stream(content).read_all()
-    # By default, a column of integers with a missing value would become one of floats.
+    # By default, a missing value would turn a column of integers into floats.
     frame = table.to_pandas(integer_object_nulls=True)
-    # A column that was the index when pandas wrote the file is a column like others.
+    # If pandas wrote the file, a column may have been the index of its table, and becomes the index
+    # of this one. It is needed as a column like others.
     names_of_index = []
     for name in frame.index.names:
         if name is not None and name not in frame.columns:

@@ -45,7 +45,7 @@ class CorefImporter(TaskImporter[CorefDocument]):
         for path in files_in(file, _PATTERNS):
             for document in _read_file(path, options, report):
                 try:
-                    cleaned = _cleaned(document)
+                    cleaned = _clean_document(document)
                 except Unusable as error:
                     report.leave_out(error.reason, document.title)
                     continue
@@ -97,13 +97,13 @@ def _read_file(path: str, options: ImportOptions, report: Report) -> Iterator[Co
         yield from read_coref_columns(lines, report)
 
 
-def _cleaned(document: CorefDocument) -> CorefDocument:
+def _clean_document(document: CorefDocument) -> CorefDocument:
     """
-    Returns a document as the columns of CoNLL-2012 can hold it: without tabs and line ends in its
+    Returns a document that the columns of CoNLL-2012 can hold: without tabs and line ends in its
     texts, and without a part that is not a number.
 
-    Raises `Unusable` if they cannot hold it: its words are missing or blank, or mentions of one
-    cluster cross.
+    Raises `Unusable` for a document that they cannot hold: it lacks words, a word is blank, or
+    mentions of one cluster cross.
     """
     sentences = [[_one_line(word) for word in words] for words in document.sentences]
     speakers = [[_one_line(name) or NO_SPEAKER for name in row] for row in document.speakers]
@@ -135,13 +135,13 @@ def _with_new_part(document: CorefDocument, titles: Container[str]) -> CorefDocu
 
 def _has_crossing_mentions(document: CorefDocument) -> bool:
     """
-    Returns whether mentions of one cluster cross, such as the words 0 to 2 and 1 to 3. In a column,
-    their brackets would stand for other mentions, one inside the other: 0 to 3 and 1 to 2.
+    Returns whether mentions of one cluster cross, such as the words 0 to 2 and 1 to 3. If they are
+    written in a column, their brackets stand for other mentions: 1 to 2, inside 0 to 3.
     """
-    labels = format_clusters(document.clusters, document.length)
     clusters = sorted(sorted(cluster) for cluster in document.clusters if cluster)
-    clusters_in_column = sorted(parse_clusters(labels))
-    return clusters_in_column != clusters
+    labels = format_clusters(document.clusters, document.length)
+    clusters_read_again = sorted(parse_clusters(labels))
+    return clusters_read_again != clusters
 
 
 def _one_line(text: str) -> str:
@@ -151,9 +151,11 @@ def _one_line(text: str) -> str:
 
 def read_scored_coref(path: str) -> Iterator[CorefDocument]:
     """
-    Reads a file to score: JSON, or columns; only the last column counts. As for the reference
-    scorer, lines may differ in length, a document may be empty, and the last one of the file may
-    lack its end. Raises `ConfigurationError`, naming file and line, if brackets are malformed.
+    Yields the documents of a file to score. The file has JSON, or columns; only the last column is
+    read. Like the reference scorer, this function accepts lines of different lengths, empty
+    documents, and a last document without its end mark.
+
+    Raises `ConfigurationError`, naming file and line, if brackets are malformed.
     """
     lines = list(read_text_lines(path))
     if is_json(first_text(lines)):
@@ -166,8 +168,8 @@ def read_scored_coref(path: str) -> Iterator[CorefDocument]:
 
 def _scored_document(document: DocumentLines) -> CorefDocument:
     """
-    Returns the document of the last columns of some lines. Its words and speakers are not read, as
-    the file may lack them.
+    Returns a document with the clusters in the last column of its lines. Its words are empty, and
+    it lacks speakers, because the file may lack both and scores do not need them.
     """
     name, part = parse_title(document.begin)
     sentences = rows_of_sentences(document)

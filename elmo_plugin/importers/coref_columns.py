@@ -1,6 +1,6 @@
 """
-Documents in columns like CoNLL-2012's: with comments, without coreference, or with only some
-columns before the word and coreference, such as SemEval-2010's or a word and its mentions.
+Documents in columns like CoNLL-2012's. They may have comments, or lack coreference. They may also
+lack other columns: SemEval-2010's files do, and some files have only words and their mentions.
 """
 
 import re
@@ -29,9 +29,12 @@ from elmo_plugin.tasks.coref.conll import parse_clusters_in_lines, parse_title
 from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, genre_in
 from elmo_plugin.tasks.dataset_reader import Line
 
-_WORD_COLUMN = 3  # of CoNLL-2012
-_SPEAKER_COLUMN = 9  # of CoNLL-2012
-_NUMBER = re.compile(r"[0-9]+([-.][0-9]+)?")  # 8-9 and 8.1: as in CoNLL-U
+# The columns of CoNLL-2012, counted from 0.
+_PART_COLUMN = 1  # the number of the document's part
+_NUMBER_COLUMN = 2  # the number of the word in its sentence
+_WORD_COLUMN = 3
+_SPEAKER_COLUMN = 9
+_WORD_NUMBER = re.compile(r"[0-9]+([-.][0-9]+)?")  # 8-9 and 8.1: as in CoNLL-U
 
 
 def read_coref_columns(lines: Iterable[Line], report: Report) -> Iterator[CorefDocument]:
@@ -39,13 +42,13 @@ def read_coref_columns(lines: Iterable[Line], report: Report) -> Iterator[CorefD
     Yields the documents of a file, each between `#begin document (NAME); part 000` and `#end
     document`.
 
-    Raises `ConfigurationError`, naming file and line, if the columns are not known, brackets are
-    malformed or without their other half, or a document is empty or does not end.
+    Raises `ConfigurationError`, naming file and line, if the words cannot be found, a bracket is
+    malformed or lacks its other half, or a document is empty or does not end.
     """
     for document in split_documents(without_comments(lines)):
         if not document.has_end:
             raise missing_end_error(document)
-        yield _document_of(document, report)
+        yield _parse_document(document, report)
 
 
 def without_comments(lines: Iterable[Line]) -> Iterator[Line]:
@@ -66,7 +69,7 @@ def without_comments(lines: Iterable[Line]) -> Iterator[Line]:
 
 
 def rows_of_sentences(document: DocumentLines) -> list[list[Row]]:
-    """Returns the rows of each sentence of a document. Sentences of comments alone are left out."""
+    """Returns the rows of each sentence of a document. A sentence of comments alone is left out."""
     sentences = []
     for lines in document.sentences:
         rows = split_rows(lines)
@@ -75,17 +78,18 @@ def rows_of_sentences(document: DocumentLines) -> list[list[Row]]:
     return sentences
 
 
-def _document_of(document: DocumentLines, report: Report) -> CorefDocument:
-    """Returns a document from its lines. Raises errors as `read_coref_columns` does."""
+def _parse_document(document: DocumentLines, report: Report) -> CorefDocument:
+    """Parses the lines of a document. Raises the errors that `read_coref_columns` describes."""
     name, part = parse_title(document.begin)
     sentences = rows_of_sentences(document)
     if not sentences:
         raise document.begin.error("the document that begins here is empty")
-    word_column = _find_words(sentences, name)
+    word_column = _find_word_column(sentences, name)
     report.took(f"the words are in column {word_column + 1}")
     words = []
     speakers = []
-    labels = []  # of all words of the document, as a mention may end in a later sentence
+    # Labels are collected for the whole document: a mention may end in a later sentence.
+    labels = []
     for rows in sentences:
         check_lengths(rows)
         check_words(rows, word_column)
@@ -108,25 +112,29 @@ def _document_of(document: DocumentLines, report: Report) -> CorefDocument:
     )
 
 
-def _find_words(sentences: Sequence[list[Row]], name: str) -> int:
+def _find_word_column(sentences: Sequence[list[Row]], name: str) -> int:
     """
-    Returns the column of the words in a document of this name: the fourth one, if the columns may
-    be CoNLL-2012's, or else the first one in which the words of a sentence differ. A column
-    that has only the document's name or numbers is not taken. Raises `ConfigurationError`, naming
-    file and line, if no column is found.
+    Returns the column of the words in a document of this name. If the columns may be CoNLL-2012's,
+    it is the fourth one. Otherwise, it is the first one that differs within a sentence, and has
+    something else than the document's name and numbers. Raises `ConfigurationError`, naming file
+    and line, if no column is found.
     """
     width = min(max(len(rows[0].columns) for rows in sentences), FIXED_COLUMNS)
-    # A line that is too short is reported after the column is known.
-    whole = [rows for rows in sentences if min(len(row.columns) for row in rows) >= width]
+    # Sentences with a line that is too short are skipped here. `check_lengths` refuses them later,
+    # or now if nothing else is left to look at.
+    complete = [rows for rows in sentences if min(len(row.columns) for row in rows) >= width]
+    if not complete:
+        for rows in sentences:
+            check_lengths(rows)
     candidates = range(max(width - 1, 1))  # the last of several columns may have coreference
-    texts = [column for column in candidates if not _has_names_or_numbers(whole, column, name)]
-    # In CoNLL-2012, the part of the document and the number of the word stand before the words.
-    if width == FIXED_COLUMNS and 1 not in texts and 2 not in texts:
+    texts = [column for column in candidates if not _has_names_or_numbers(complete, column, name)]
+    has_numbers_before_words = _PART_COLUMN not in texts and _NUMBER_COLUMN not in texts
+    if width == FIXED_COLUMNS and has_numbers_before_words:
         return _WORD_COLUMN
     for column in texts:
-        if _differs(whole, column):
+        if _has_different_texts(complete, column):
             return column
-    if len(texts) == 1:  # all sentences have one word, or repeat it
+    if len(texts) == 1:  # each sentence has a single word, or repeats it
         return texts[0]
     first = sentences[0][0]
     raise first.line.error(
@@ -135,7 +143,7 @@ def _find_words(sentences: Sequence[list[Row]], name: str) -> int:
     )
 
 
-def _differs(sentences: Sequence[list[Row]], column: int) -> bool:
+def _has_different_texts(sentences: Sequence[list[Row]], column: int) -> bool:
     """Returns whether any sentence has different texts in a column."""
     return any(len({row.columns[column] for row in rows}) > 1 for rows in sentences)
 
@@ -145,19 +153,20 @@ def _has_names_or_numbers(sentences: Sequence[list[Row]], column: int, name: str
     for rows in sentences:
         for row in rows:
             text = row.columns[column]
-            if text != name and not _NUMBER.fullmatch(text):
+            if text != name and not _WORD_NUMBER.fullmatch(text):
                 return False
     return True
 
 
 def _speakers(rows: Sequence[Row], word_column: int) -> list[str]:
     """
-    Returns the speaker of each word of a sentence: `NO_SPEAKER`, unless the columns are
-    CoNLL-2012's, perhaps with others before them.
+    Returns the speaker of each word of a sentence, or `NO_SPEAKER` if the columns are not
+    CoNLL-2012's. There may be additional columns before CoNLL-2012's.
     """
-    speaker_column = _SPEAKER_COLUMN + word_column - _WORD_COLUMN
+    num_additional = word_column - _WORD_COLUMN
+    speaker_column = _SPEAKER_COLUMN + num_additional
     entity_column = speaker_column + 1
-    if word_column < _WORD_COLUMN or len(rows[0].columns) <= entity_column:
+    if num_additional < 0 or len(rows[0].columns) <= entity_column:
         return [NO_SPEAKER] * len(rows)
     check_entities(rows, speaker_column)
     speakers = []
@@ -171,10 +180,10 @@ def _speakers(rows: Sequence[Row], word_column: int) -> list[str]:
 
 def _coreference_labels(rows: Sequence[Row], word_column: int) -> list[str]:
     """
-    Returns the coreference label of each word of a sentence, such as `(12`, from the last column;
-    `-` if that column has something else.
+    Returns the coreference label of each word of a sentence, such as `(12`, from the last column.
+    If the last column does not have coreference, each label is `-`.
     """
-    has_other_columns = len(rows[0].columns) > word_column + 1
-    if has_other_columns and has_coreference(rows):
+    has_columns_behind_words = len(rows[0].columns) > word_column + 1
+    if has_columns_behind_words and has_coreference(rows):
         return [row.columns[-1] for row in rows]
     return ["-"] * len(rows)

@@ -18,8 +18,8 @@ from elmo_plugin.tasks.spans import Span
 _MENTION = "MENTION"
 _COREF = "COREF"
 _FIELDS_OF_LINK = 3  # COREF, the name of the mention, the name of its cluster
-# MENTION, its name, the sentence and the index in it of the first word, and of the last one; more
-# fields may follow.
+# MENTION, its name, the sentence of its first word, the word in this sentence, and the same two
+# numbers of its last word. More fields may follow.
 _FIELDS_OF_MENTION = 6
 
 
@@ -37,37 +37,47 @@ def read_litbank(file: str, text: str, options: ImportOptions, report: Report) -
     words_file = file.removesuffix(".ann") + ".txt"
     if not Path(words_file).exists():
         raise ConfigurationError(f"{file}: expected the words in {words_file} beside it")
-    # The numbers of the mentions count blank lines as sentences, and no-break spaces as characters
-    # of words.
+    # Mentions are counted by all lines, including blank ones, and no-break spaces belong to words.
     sentences = [line.columns for line in numbered_lines(words_file, options, report)]
-    mentions: dict[str, Span] = {}  # by their names
-    clusters: dict[str, list[Span]] = {}  # by their names
-    for number, line in enumerate(text.split("\n"), start=1):
-        fields = line.split("\t")
-        place = f"{file}, line {number}"
-        if fields[0] == _MENTION:
-            span = _span(fields, sentences, place)
-            mentions[fields[1]] = span
-        elif fields[0] == _COREF:
-            mention, cluster = _link(fields, place)
-            if mention not in mentions:
-                raise ConfigurationError(f"{place}: no mention {mention!r} above this line")
-            clusters.setdefault(cluster, []).append(mentions[mention])
-        # Lines of other kinds, such as appositions, tell nothing about clusters.
+    clusters = _clusters_in(file, text, sentences)
     name = Path(file).stem
-    written = [sentence for sentence in sentences if sentence]
+    sentences_with_words = [words for words in sentences if words]
     return CorefDocument(
         name=name,
         part="",
-        sentences=written,
-        speakers=[[NO_SPEAKER] * len(sentence) for sentence in written],
+        sentences=sentences_with_words,
+        speakers=[[NO_SPEAKER] * len(words) for words in sentences_with_words],
         genre=genre_in(name),
-        clusters=[sorted(cluster) for cluster in clusters.values()],
+        clusters=clusters,
         file=file,
     )
 
 
-def _link(fields: Sequence[str], place: str) -> tuple[str, str]:
+def _clusters_in(
+    file: str, annotations: str, sentences: Sequence[Sequence[str]]
+) -> list[list[Span]]:
+    """
+    Returns the clusters in the annotations of a document. Raises `ConfigurationError`, naming file
+    and line, if a line is malformed, or a mention is not in the words.
+    """
+    spans: dict[str, Span] = {}  # by the names of the mentions
+    clusters: dict[str, list[Span]] = {}  # by the names of the clusters
+    for number, line in enumerate(annotations.split("\n"), start=1):
+        fields = line.split("\t")
+        place = f"{file}, line {number}"
+        if fields[0] == _MENTION:
+            span = _span_of_mention(fields, sentences, place)
+            spans[fields[1]] = span
+        elif fields[0] == _COREF:
+            mention, cluster = _mention_and_cluster(fields, place)
+            if mention not in spans:
+                raise ConfigurationError(f"{place}: no mention {mention!r} above this line")
+            clusters.setdefault(cluster, []).append(spans[mention])
+        # Lines of other kinds, such as appositions, tell nothing about clusters.
+    return [sorted(cluster) for cluster in clusters.values()]
+
+
+def _mention_and_cluster(fields: Sequence[str], place: str) -> tuple[str, str]:
     """
     Returns the names of a mention and of its cluster. Raises `ConfigurationError` if one is
     missing.
@@ -77,15 +87,16 @@ def _link(fields: Sequence[str], place: str) -> tuple[str, str]:
     return fields[1], fields[2]
 
 
-def _span(fields: Sequence[str], sentences: Sequence[Sequence[str]], place: str) -> Span:
+def _span_of_mention(fields: Sequence[str], sentences: Sequence[Sequence[str]], place: str) -> Span:
     """
-    Returns the words of a mention, counted in the document, from fields that count them in their
-    sentences. Raises `ConfigurationError`, beginning with the place, if they are not in the text.
+    Returns the words of a mention, counted in the document. The fields count its first and its last
+    word in their sentences. Raises `ConfigurationError`, beginning with the place, if the mention
+    is not in the text.
     """
     numbers = fields[2:_FIELDS_OF_MENTION]
     if len(fields) < _FIELDS_OF_MENTION or not all(is_whole_number(number) for number in numbers):
         raise ConfigurationError(f"{place}: expected the sentences and words of a mention")
-    first_sentence, first_word, last_sentence, last_word = map(int, numbers)
+    first_sentence, first_word, last_sentence, last_word = (int(number) for number in numbers)
     for sentence, word in ((first_sentence, first_word), (last_sentence, last_word)):
         if sentence >= len(sentences) or word >= len(sentences[sentence]):
             raise ConfigurationError(f"{place}: the mention is not in the words of the text")

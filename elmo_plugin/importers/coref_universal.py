@@ -29,11 +29,13 @@ def is_universal(text: str) -> bool:
 def read_coref_universal(file: str, text: str, report: Report) -> Iterator[CorefDocument]:
     """
     Yields the documents of a text, or all of it as one document if it marks none. A document
-    without a name gets the name of the file. Words that are not written, such as dropped pronouns,
-    are left out, and so are mentions of them alone, and mentions of several parts.
+    without a name gets the name of the file.
 
-    Raises `ConfigurationError`, naming the file, if the text is not CoNLL-U, and also naming the
-    document if brackets lack their other half.
+    Words that are not written, such as dropped pronouns, are left out. So are mentions without any
+    written word, and mentions of several parts.
+
+    Raises `ConfigurationError`, naming the file, if the text is not CoNLL-U. If a bracket lacks its
+    other half, the message also names the document.
     """
     cluster_field = _index_of_cluster_field(text)
     name_of_file = PurePath(file).name.partition(".")[0]
@@ -41,14 +43,15 @@ def read_coref_universal(file: str, text: str, report: Report) -> Iterator[Coref
         name = sentences[0].metadata.get("newdoc id") or name_of_file
         document = _Document(file, name, cluster_field, report)
         for sentence in sentences:
-            document.add(sentence)
-        yield document.finished()
+            document.add_sentence(sentence)
+        yield document.finish()
 
 
 def _index_of_cluster_field(text: str) -> int:
     """
-    Returns which of the fields in a bracket that opens names the cluster: as the text declares, in
-    a comment such as `# global.Entity = eid-etype-head-other`, or else the first one, 0.
+    Returns the index of the field with the cluster's name in an opening bracket. The text may
+    declare the fields in a comment such as `# global.Entity = eid-etype-head-other`. If it does
+    not, the name is in the first field.
     """
     declared = _DECLARED_FIELDS.search(text)
     if declared is None:
@@ -61,7 +64,7 @@ def _index_of_cluster_field(text: str) -> int:
 
 
 def _sentences_by_document(file: str, text: str) -> Iterator[list[conllu.TokenList]]:
-    """Yields the sentences of each document. Raises `ConfigurationError` if it is not CoNLL-U."""
+    """Yields the sentences of each document. Raises `ConfigurationError` unless it is CoNLL-U."""
     sentences: list[conllu.TokenList] = []
     try:
         for sentence in conllu.parse_incr(io.StringIO(text)):
@@ -77,27 +80,28 @@ def _sentences_by_document(file: str, text: str) -> Iterator[list[conllu.TokenLi
 
 
 class _Document:
-    """A document as far as it has been read."""
+    """A document whose sentences are added one after the other."""
 
     def __init__(self, file: str, name: str, cluster_field: int, report: Report) -> None:
         self._file = file
         self._name = name
-        self._cluster_field = cluster_field  # its index in a bracket that opens
+        self._cluster_field = cluster_field  # the index of the cluster's name in an opening bracket
         self._report = report
         self._sentences: list[list[str]] = []
         self._speakers: list[list[str]] = []  # of each word of the sentences
         self._length = 0  # the number of words so far
-        # By the names of clusters: the first words of mentions that are open, and whole mentions.
-        self._opened = defaultdict[str, list[int]](list)
+        # The first words of the mentions of each cluster that are not closed yet.
+        self._open_starts = defaultdict[str, list[int]](list)
+        # The closed mentions of each cluster.
         self._clusters: dict[str, list[Span]] = {}
 
-    def add(self, sentence: conllu.TokenList) -> None:
-        """Adds the words of a sentence, their speaker, and the mentions that begin or end there."""
+    def add_sentence(self, sentence: conllu.TokenList) -> None:
+        """Adds the words of a sentence, their speaker, and the mentions that begin or end in it."""
         words = []
         for token in sentence:
             if _is_contraction(token):
                 continue  # its parts follow
-            # A mention that begins at a word that is not written begins at the next one.
+            # The index of this word or, if it is not written, of the next written one.
             start = self._length
             if _is_written(token):
                 words.append(token["form"])
@@ -110,8 +114,8 @@ class _Document:
 
     def _add_brackets(self, brackets: str, start: int) -> None:
         """
-        Adds the brackets of a word: mentions that open there begin at the word `start`, and those
-        that close there end with the last word so far.
+        Adds the brackets of a word. Opening ones begin a mention at the word `start`, and closing
+        ones end a mention with the last word so far.
         """
         for match in _BRACKET.finditer(brackets):
             label = match["label"]
@@ -119,42 +123,43 @@ class _Document:
                 self._report.took("mentions of several parts are left out")
                 continue
             if match["opens"]:
-                cluster = self._cluster_in(label)
-                self._opened[cluster].append(start)
+                cluster = self._cluster_in_opening(label)
+                self._open_starts[cluster].append(start)
             else:
-                cluster = label
+                cluster = label  # a bracket that only closes lacks other fields
             if match["closes"]:
                 self._close(cluster)
 
-    def _cluster_in(self, label: str) -> str:
-        """Returns the cluster in a label that opens a mention."""
+    def _cluster_in_opening(self, label: str) -> str:
+        """Returns the name of the cluster in the label of an opening bracket."""
         fields = label.split("-")
-        if self._cluster_field >= len(fields):  # a label with few fields ends with its cluster
+        # Some labels lack fields that the file declares. The last one is then the cluster.
+        if self._cluster_field >= len(fields):
             return fields[-1]
         return fields[self._cluster_field]
 
     def _close(self, cluster: str) -> None:
         """
-        Ends the mention of a cluster that began last, with the last word so far. Raises
-        `ConfigurationError` if no mention of the cluster is open.
+        Closes the mention of a cluster that was opened last. It ends with the last word so far.
+        Raises `ConfigurationError` if no mention of the cluster is open.
         """
-        if not self._opened[cluster]:
+        if not self._open_starts[cluster]:
             raise ConfigurationError(
                 f"{self._file}, document {self._name}, word {self._length}: a mention of "
                 f"{cluster!r} ends, but none has begun"
             )
-        start = self._opened[cluster].pop()
+        start = self._open_starts[cluster].pop()
         if start == self._length:
             self._report.took("mentions without a written word are left out")
             return
         self._clusters.setdefault(cluster, []).append(Span(start, self._length))
 
-    def finished(self) -> CorefDocument:
+    def finish(self) -> CorefDocument:
         """
-        Returns the whole document, without sentences that have no written word. Raises
-        `ConfigurationError` if a mention never ends.
+        Returns the document after its last sentence, without sentences that lack a written word.
+        Raises `ConfigurationError` if a mention never ends.
         """
-        for cluster, starts in self._opened.items():
+        for cluster, starts in self._open_starts.items():
             if starts:
                 raise ConfigurationError(
                     f"{self._file}, document {self._name}, word {starts[0] + 1}: a mention of "

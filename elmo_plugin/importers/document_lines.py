@@ -18,46 +18,50 @@ def sentences_of_document(
 ) -> Iterator[TaggedSentence]:
     """
     Yields the lines of a document, with the entities in BIO. A line is left out if an entity in it
-    cannot be used, such as one that reaches into another line, or one in pieces.
+    cannot be used: for example, if it reaches into another line, or consists of several pieces.
     """
-    start = 0  # of the line, in characters of the document
-    reached = 0  # the end of the entities that began in earlier lines
     in_pieces = [entity for entity in entities if entity.is_in_pieces]
-    # The entities in one piece that begin after the lines that have been read.
-    rest = deque(sorted(entity for entity in entities if not entity.is_in_pieces))
+    # The entities in one piece that begin in this line or below it.
+    following = deque(sorted(entity for entity in entities if not entity.is_in_pieces))
+    line_start = 0  # in characters of the document
+    end_of_earlier = 0  # the furthest end of the entities that begin in earlier lines
     for number, line in enumerate(text.split("\n"), start=1):
-        end = start + len(line)
-        here = []
-        while rest and rest[0].start < end:
-            here.append(rest.popleft())
-        furthest = max([reached, *(entity.end for entity in here)])
+        line_end = line_start + len(line)
+        in_line = []
+        while following and following[0].start < line_end:
+            in_line.append(following.popleft())
+        furthest_end = max([end_of_earlier, *(entity.end for entity in in_line)])
+        crosses_lines = end_of_earlier > line_start or furthest_end > line_end
         place = f"{name}, line {number}"
         if not line.strip():
-            pass  # a blank line
-        elif reached > start or furthest > end:
+            pass  # a blank line is no sentence
+        elif crosses_lines:
             report.leave_out("with entities in several lines", place)
-        elif _has_pieces(start, end, in_pieces):
+        elif _has_pieces(line_start, line_end, in_pieces):
             report.leave_out("with entities in several pieces", place)
         else:
             try:
-                sentence = _sentence_of_line(place, line, start, here, tokenizer)
+                sentence = _sentence_of_line(place, line, line_start, in_line, tokenizer)
                 yield sentence._replace(document=name)
             except Unusable as error:
                 report.leave_out(error.reason, f"{place} ({error})")
-        reached = furthest
-        start = end + 1
-    for entity in rest:
+        end_of_earlier = furthest_end
+        line_start = line_end + 1
+    for entity in following:
         report.leave_out("with entities that are not in the text", f"{name} ({entity.kind})")
 
 
 def _sentence_of_line(
     place: str, line: str, start: int, entities: Sequence[Entity], tokenizer: RawTextTokenizer
 ) -> TaggedSentence:
-    """Returns a line with its entities in BIO. It begins at the character `start` of the text."""
-    in_line = []
+    """
+    Returns a line with its entities in BIO. The line begins at the character `start` of the
+    document, in which the entities are counted.
+    """
+    counted_in_line = []
     for entity in entities:
-        in_line.append(entity._replace(start=entity.start - start, end=entity.end - start))
-    return sentence_of_places(place, words_of_text(line, tokenizer), line, in_line)
+        counted_in_line.append(entity._replace(start=entity.start - start, end=entity.end - start))
+    return sentence_of_places(place, words_of_text(line, tokenizer), line, counted_in_line)
 
 
 def _has_pieces(start: int, end: int, in_pieces: Sequence[Entity]) -> bool:

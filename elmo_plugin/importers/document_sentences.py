@@ -22,23 +22,29 @@ def has_sentences(record: Record) -> bool:
 
 def records_of_sentences(record: Record) -> Iterator[Record]:
     """
-    Yields a record for each sentence of a document. Its entities count words from the beginning of
-    the sentence instead of the document's.
+    Yields a record for each sentence of a document. The document counts the words of entities from
+    its own beginning, and the record counts them from the beginning of the sentence.
     """
-    first = 0  # the number of the sentence's first word in the document
+    num_words_before = 0  # in the document, before this sentence
     sentences = zip(record.fields[_SENTENCES], record.fields[_ENTITIES], strict=True)
     for number, (words, entities) in enumerate(sentences, start=1):
         fields: dict[str, Any] = {
             "tokens": words,
-            _ENTITIES: [_moved(entity, -first) for entity in entities],
+            _ENTITIES: [_counted_from(entity, num_words_before) for entity in entities],
             "document": record.fields.get("doc_key"),
         }
         yield Record(record.file, f"{record.place}, sentence {number}", fields)
-        first += len(words)
+        num_words_before += len(words)
 
 
-def _moved(entity: Any, distance: int) -> Any:
-    """Returns an entity such as `[7, 8, "PER"]` with `distance` added to its numbers of words."""
+def _counted_from(entity: Any, first: int) -> Any:
+    """Returns an entity such as `[7, 8, "PER"]` with its words counted from the word `first`."""
     if not isinstance(entity, list):
-        return entity
-    return [part + distance if type(part) is int else part for part in entity]
+        return entity  # it is malformed, and refused later
+    counted = []
+    for part in entity:
+        if type(part) is int:
+            counted.append(part - first)
+        else:
+            counted.append(part)
+    return counted

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.common.typography import Word
 from elmo_plugin.importers.report import Unusable
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
@@ -31,8 +32,8 @@ class Entity(NamedTuple):
 
 def entity_of_pieces(places: Sequence[int], kind: str, covered: str) -> Entity:
     """
-    Returns an entity. `places` are the first character of a piece and the one after its last, for
-    each of its pieces.
+    Returns an entity of one or several pieces. `places` are two numbers for each piece: its first
+    character, and the one after its last.
     """
     return Entity(places[0], places[-1], kind, covered, is_in_pieces=len(places) > 2)
 
@@ -68,8 +69,23 @@ def sentence_of_places(
     """
     if not words:
         raise Unusable("without a word", "the text is blank")
-    words_by_start = {word.start: number for number, word in enumerate(words)}
-    words_by_end = {word.end: number for number, word in enumerate(words)}
+    indices_by_start = {word.start: index for index, word in enumerate(words)}
+    indices_by_end = {word.end: index for index, word in enumerate(words)}
+    spans: list[Span] = []
+    for entity in sorted(_distinct_entities(text, entities)):
+        span = _span_of_entity(text, entity, indices_by_start, indices_by_end)
+        if spans and span.start < spans[-1].end:
+            raise Unusable("with entities that overlap", _describe(text, entity))
+        spans.append(span)
+    tags = spans_to_tags(spans, len(words), "BIO")
+    return TaggedSentence([place] * len(words), [word.text for word in words], tags)
+
+
+def _distinct_entities(text: str, entities: Iterable[Entity]) -> set[Entity]:
+    """
+    Returns the entities without repetitions. Raises `Unusable` if the text that a file repeats is
+    not at the place of its entity.
+    """
     distinct: set[Entity] = set()
     for entity in entities:
         if not encloses_covered_text(text, entity):
@@ -77,35 +93,50 @@ def sentence_of_places(
                 "with entities that are not in the text",
                 f"{entity.covered!r:.50} is not at characters {entity.start} to {entity.end}",
             )
+        # The text is not compared: two entities are the same if they have the same place and type.
         distinct.add(entity._replace(covered=""))
-    spans: list[Span] = []
-    for entity in sorted(distinct):
-        content = text[entity.start : entity.end]
-        place_in_text = f"at characters {entity.start} to {entity.end}"
-        description = f"{content!r:.50} ({entity.kind}) {place_in_text}"
-        is_in_text = 0 <= entity.start < entity.end <= len(text)
-        trimmed = content.strip()
-        if not is_in_text or not trimmed:
-            raise Unusable("with entities that are not in the text", description)
-        start = text.index(trimmed, entity.start)
-        first = words_by_start.get(start)
-        last = words_by_end.get(start + len(trimmed))
-        if first is None or last is None:
-            raise Unusable(
-                "with entities that begin or end within a word (--language chooses other rules)",
-                description,
-            )
-        if spans and first < spans[-1].end:
-            raise Unusable("with entities that overlap", description)
-        spans.append(Span(first, last + 1, entity.kind))
-    tags = spans_to_tags(spans, len(words), "BIO")
-    return TaggedSentence([place] * len(words), [word.text for word in words], tags)
+    return distinct
+
+
+def _span_of_entity(
+    text: str,
+    entity: Entity,
+    indices_by_start: Mapping[int, int],
+    indices_by_end: Mapping[int, int],
+) -> Span:
+    """
+    Returns the words of an entity, from the indices of all words by the characters at which they
+    start and end. White space at the ends of the entity does not matter.
+
+    Raises `Unusable` if the entity is not in the text, or begins or ends within a word.
+    """
+    enclosed = text[entity.start : entity.end]
+    is_in_text = 0 <= entity.start < entity.end <= len(text)
+    trimmed = enclosed.strip()
+    if not is_in_text or not trimmed:
+        raise Unusable("with entities that are not in the text", _describe(text, entity))
+    start = text.index(trimmed, entity.start)
+    first = indices_by_start.get(start)
+    last = indices_by_end.get(start + len(trimmed))
+    if first is None or last is None:
+        raise Unusable(
+            "with entities that begin or end within a word (--language chooses other rules)",
+            _describe(text, entity),
+        )
+    return Span(first, last + 1, entity.kind)
+
+
+def _describe(text: str, entity: Entity) -> str:
+    """Returns an entity as messages show it: its text, its type and its place."""
+    enclosed = text[entity.start : entity.end]
+    place_in_text = f"at characters {entity.start} to {entity.end}"
+    return f"{enclosed!r:.50} ({entity.kind}) {place_in_text}"
 
 
 def entities_of(items: Any) -> Iterator[Entity]:
     """
-    Yields the entities of a text: of a list of objects or of lists, or of one object. Raises
-    `Unusable` if one lacks its places or its type.
+    Yields the entities of a text. `items` is a single object, or a list of objects or of lists.
+    Raises `Unusable` if an entity lacks its places or its type.
     """
     if not isinstance(items, list):
         items = [items]
@@ -117,7 +148,7 @@ def entities_of(items: Any) -> Iterator[Entity]:
         elif isinstance(item, list):
             yield _entity_of_list(item)
         else:
-            raise _malformed(item)
+            raise _malformed_error(item)
 
 
 def _entities_of_label_studio(annotation: Mapping[str, Any]) -> Iterator[Entity]:
@@ -136,23 +167,28 @@ def _entities_of_label_studio(annotation: Mapping[str, Any]) -> Iterator[Entity]
 
 
 def _entity_of_list(item: Sequence[Any]) -> Entity:
-    """Returns the entity of a list of its places and its type, in any order."""
-    places = [part for part in item if type(part) is int]
+    """
+    Returns the entity of a list of its start, its end and its type, such as `[0, 4, "PER"]`. The
+    type may also stand before the numbers. Raises `Unusable` if the list has something else.
+    """
+    places = [part for part in item if type(part) is int]  # truth values are no places
     kinds = [part for part in item if isinstance(part, str) and part.strip()]
     if len(places) != 2 or len(kinds) != 1:
-        raise _malformed(item)
+        raise _malformed_error(item)
     start, end = places
     return Entity(start, end, type_without_spaces(kinds[0]))
 
 
 def _entity_of_object(item: Mapping[str, Any]) -> Entity:
     """
-    Returns the entity of an object; its places and text may be in an object within. Raises
-    `Unusable` if it lacks a place or its type.
+    Returns the entity of an object. Its places and text may be in an inner object: the `value` of
+    Label Studio, or the first one of the `points` of Dataturks. Raises `Unusable` if it lacks a
+    place or its type.
     """
+    points: Any = item.get("points")
+    is_of_dataturks = bool(points) and is_list_of(points, dict)
     inner = item.get("value")
-    points = item.get("points")  # Dataturks's name for the object within
-    if points:
+    if is_of_dataturks:
         inner = points[0]
     fields = dict(item)
     if isinstance(inner, dict):
@@ -161,11 +197,11 @@ def _entity_of_object(item: Mapping[str, Any]) -> Entity:
     end = _first_value(fields, _ENDS)
     kind = _first_value(fields, _TYPES)
     if type(start) is not int or type(end) is not int:
-        raise _malformed(item)
+        raise _malformed_error(item)
     if not isinstance(kind, str) or not kind.strip():
-        raise _malformed(item)
-    if points:
-        end += 1  # Dataturks gives the last character, others the one behind it
+        raise _malformed_error(item)
+    if is_of_dataturks:
+        end += 1  # Dataturks counts the last character, and others the one behind it
     entity = Entity(start, end, type_without_spaces(kind))
     covered = fields.get("text")
     if isinstance(covered, str):
@@ -178,7 +214,7 @@ def type_without_spaces(kind: str) -> str:
     return "_".join(kind.split())
 
 
-def _malformed(item: object) -> Unusable:
+def _malformed_error(item: object) -> Unusable:
     """Returns the error that an item does not describe an entity."""
     return Unusable(
         'with malformed entities (expected [0, 4, "PER"] or alike, with the places of each)',
@@ -187,7 +223,10 @@ def _malformed(item: object) -> Unusable:
 
 
 def _first_value(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """Returns the value of the first of these fields that has one. A list of one is its item."""
+    """
+    Returns the value of the first of these fields that has one. Instead of a list of a single item,
+    such as the `labels` of Label Studio, it returns the item.
+    """
     for name in names:
         value = fields.get(name)
         if isinstance(value, list) and len(value) == 1:

@@ -18,8 +18,8 @@ def is_fasttext(text: str) -> bool:
 
 def records_of_fasttext(file: str, text: str) -> Iterator[Record]:
     """
-    Yields the texts and the list of their labels. Raises `ConfigurationError` for a line of another
-    form.
+    Yields a record for each line, with its text and the list of its labels. Raises
+    `ConfigurationError`, naming file and line, for a line of another form.
     """
     for record in records_of_lines(file, text, _LINE, f"{_MARK} with a label, and a text"):
         labels = [label.removeprefix(_MARK) for label in record.fields[LABEL].split()]

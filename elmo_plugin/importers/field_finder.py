@@ -41,19 +41,21 @@ LABEL_NAMES = (
 _IDENTIFIERS = re.compile(r"(.*[._ -])?(id|ids|idx|index|uid|guid|uuid|hash|annotator|user|url)")
 _PARTS = {"train", "training", "dev", "val", "valid", "validation", "trial", "test"}
 _FEWEST_LABELS = 20  # of fewer labels, all may differ by chance
-_MOST_DIFFERENT = 0.8  # of the labels
+_MOST_DIFFERENT = 0.8  # if a larger share of the values differ from each other, they are no labels
+_FEWEST_ROW_NUMBERS = 3  # fewer numbers may all differ by chance
 
 
 class FieldFinder:
     """
-    Finds which field of the records has which role: the label, or one of the texts. `usual` lists
-    the usual names of each role's field. The methods raise `ConfigurationError`, naming file, place
-    and option, if something is not certain.
+    Finds which field of the records has the label, and which ones have the texts: these are the
+    roles of fields. `usual_names` lists the names that the field of each role usually has. The
+    methods raise `ConfigurationError`, naming file, place and option, if no field fits a role, or
+    if several do.
     """
 
-    def __init__(self, records: Sequence[Record], usual: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, records: Sequence[Record], usual_names: Mapping[str, Sequence[str]]) -> None:
         self._first_record = records[0]
-        self._usual = usual
+        self._usual_names = usual_names
         self._values: dict[str, list[Any]] = {}  # of each field, in all records
         for record in records:
             for name, value in record.fields.items():
@@ -61,38 +63,49 @@ class FieldFinder:
 
     def find(self, options: ImportOptions, report: Report) -> dict[str, str]:
         """
-        Returns the field of each role: the chosen one, or one with a usual name, or else the one
-        whose contents suit the role. Labels are short and repeated, and texts have several words.
+        Returns the field of each role: the one that `--column` chooses, or one with a usual name,
+        or else the one whose contents suit the role.
         """
         found = self._chosen_fields(options)
-        for role in self._usual:
+        for role in self._usual_names:
             if role not in found:
                 named = self._named_field(role, self._without_role(found))
                 if named is not None:
                     found[role] = named
-        if LABEL in self._usual and LABEL not in found:
-            found[LABEL] = self._field_of_labels(self._without_role(found))
-        open_roles = [role for role in self._usual if role not in found]
-        for role in open_roles:
-            found[role] = self._field_of_texts(
-                role, self._without_role(found), is_only_text=len(open_roles) == 1
-            )
-        listed = [f"{role} in {found[role]!r}" for role in self._usual]
+        self._find_by_contents(found)
+        listed = [f"{role} in {found[role]!r}" for role in self._usual_names]
         report.took(", ".join(listed))
+        self._report_unused_parts(found, report)
+        if LABEL in found:
+            self._check_labels(found[LABEL])
+        return found
+
+    def _find_by_contents(self, found: dict[str, str]) -> None:
+        """
+        Adds the fields of the roles that are not `found` yet. Labels are short and repeated, and
+        texts have several words.
+        """
+        if LABEL in self._usual_names and LABEL not in found:
+            found[LABEL] = self._field_of_labels(self._without_role(found))
+        text_roles = [role for role in self._usual_names if role not in found]
+        for role in text_roles:
+            found[role] = self._field_of_texts(
+                role, self._without_role(found), is_only_text=len(text_roles) == 1
+            )
+
+    def _report_unused_parts(self, found: Mapping[str, str], report: Report) -> None:
+        """Reports a field that divides the records into parts, such as `train` and `test`."""
         for name in self._without_role(found):
             if _are_parts(self._values[name]):
                 report.took(
                     f"{name!r} says which records are for training, and is not looked at: a file "
                     "for each part is needed for that"
                 )
-        if LABEL in found:
-            self._check_labels(found[LABEL])
-        return found
 
     def _chosen_fields(self, options: ImportOptions) -> dict[str, str]:
         """Returns the fields that `--column` chooses, by their names or their numbers from 0."""
         found = {}
-        for role in self._usual:
+        for role in self._usual_names:
             chosen = options.columns.get(role)
             if chosen is None:
                 continue
@@ -100,7 +113,7 @@ class FieldFinder:
                 fields_by_number = dict(enumerate(self._values))
                 chosen = fields_by_number.get(int(chosen), chosen)
             if chosen not in self._values:
-                raise self._missing(role, repr(chosen), list(self._values))
+                raise self._missing_error(role, repr(chosen), list(self._values))
             found[role] = chosen
         return found
 
@@ -110,10 +123,10 @@ class FieldFinder:
 
     def _named_field(self, role: str, fields: Sequence[str]) -> str | None:
         """
-        Returns the field with the first usual name, or, as `example.text` has it, with the name
-        behind its last full stop; `None` if no field has a usual name.
+        Returns the field with the first of the usual names of a role, or `None` if no field has
+        one. The last part of a field's name may also be the usual name, as in `example.text`.
         """
-        for name in self._usual[role]:
+        for name in self._usual_names[role]:
             for field in fields:
                 if field.lower() == name.lower():
                     return field
@@ -134,18 +147,18 @@ class FieldFinder:
 
     def _field_of_labels(self, fields: Sequence[str]) -> str:
         """
-        Returns the field whose values look most like labels. Raises `ConfigurationError` if none or
-        several do, or if all its labels are the same.
+        Returns the field whose values look most like labels. Raises `ConfigurationError` if none
+        or several fields do, or if all labels of the field are the same.
         """
         candidates = self._candidates(fields)
         likely = [field for field in candidates if may_be_labels(_texts_of(self._values[field]))]
         if not likely:
             likely = [field for field in candidates if _are_words(self._values[field])]
-        # If several are likely, each test keeps those that pass it, unless all of them fail.
-        for is_likelier in (_are_words, _are_no_sentences, _differ, _are_repeated):
-            likelier = [field for field in likely if is_likelier(self._values[field])]
-            if likelier:
-                likely = likelier
+        # Each test leaves only the fields that pass it, unless all fields fail.
+        for passes_test in (_are_words, _are_no_sentences, _have_several_values, _repeat_a_value):
+            passing = [field for field in likely if passes_test(self._values[field])]
+            if passing:
+                likely = passing
         field = self._only_field(LABEL, likely, fields)
         labels = _texts_of(self._values[field])
         if len(labels) > 1 and len(set(labels)) == 1:
@@ -157,8 +170,8 @@ class FieldFinder:
 
     def _field_of_texts(self, role: str, fields: Sequence[str], is_only_text: bool) -> str:
         """
-        Returns the field that has the texts of a role. `is_only_text` says that no other texts are
-        still looked for. Raises `ConfigurationError` if none or several fields may have them.
+        Returns the field that has the texts of a role. `is_only_text` says that no other role needs
+        a field of texts. Raises `ConfigurationError` if no field may have them, or several may.
         """
         candidates = self._candidates(fields)
         likely = [field for field in candidates if _have_several_words(self._values[field])]
@@ -167,8 +180,8 @@ class FieldFinder:
         not_labels = [
             field for field in likely if not may_be_labels(_texts_of(self._values[field]))
         ]
-        # Short, repeated texts are labels rather than the only text. Of two texts, one may be
-        # repeated, as a premise is beside each of its hypotheses.
+        # Short texts that are repeated look like labels. But one of two texts may be repeated, as a
+        # premise is for each of its hypotheses.
         if is_only_text and not_labels:
             likely = not_labels
         return self._only_field(role, likely, fields)
@@ -176,10 +189,10 @@ class FieldFinder:
     def _only_field(self, role: str, likely: Sequence[str], fields: Sequence[str]) -> str:
         """
         Returns the only one of the `likely` fields. Raises `ConfigurationError` if there are
-        several, or none of all the `fields` is likely.
+        several, or none: the message then lists all `fields` that were considered.
         """
         if not likely:
-            raise self._missing(role, f"such as {role!r}", fields)
+            raise self._missing_error(role, f"such as {role!r}", fields)
         if len(likely) > 1:
             names = " and ".join(map(repr, likely))
             raise self._first_record.error(
@@ -187,8 +200,11 @@ class FieldFinder:
             )
         return likely[0]
 
-    def _missing(self, role: str, expected: str, fields: Sequence[str]) -> ConfigurationError:
-        """Returns the error that a role's field was expected, and only `fields` are there."""
+    def _missing_error(self, role: str, expected: str, fields: Sequence[str]) -> ConfigurationError:
+        """
+        Returns the error that no field was found for a role. It says that the `expected` field is
+        not among `fields`.
+        """
         listed = ", ".join(map(repr, fields)) or "nothing else"
         return self._first_record.error(
             f"expected a column or key {expected} (--column {role}=NAME), got {listed}"
@@ -197,9 +213,10 @@ class FieldFinder:
     def _check_labels(self, field: str) -> None:
         """Raises `ConfigurationError` if the labels are scores, or nearly all of them differ."""
         labels = _texts_of(self._values[field])
-        # A text such as 3,26 may be the score 3.26, or the labels 3 and 26.
+        # 3,26 is a score, unless 3 and 26 are labels: then it is a list of both.
         scores = [label for label in labels if is_score(label) and not _joins_labels(label, labels)]
-        if scores and all(map(is_number, labels)):
+        are_numbers = all(is_number(label) for label in labels)
+        if scores and are_numbers:
             raise self._first_record.error(
                 f"{field!r} has scores, such as {scores[0]}, and they are no classes; --column "
                 f"{LABEL}=NAME chooses another column"
@@ -229,7 +246,7 @@ def _joins_labels(text: str, labels: Sequence[str]) -> bool:
 
 
 def _are_words(values: Sequence[Any]) -> bool:
-    """Returns whether all values are single words or numbers, but not the numbers of records."""
+    """Returns whether all values are single words or numbers, but not the numbers of rows."""
     texts = _texts_of(values)
     if not texts or any(len(text.split()) > 1 for text in texts):
         return False
@@ -254,20 +271,19 @@ def _are_no_sentences(values: Sequence[Any]) -> bool:
 
 def _are_row_numbers(texts: Sequence[str]) -> bool:
     """
-    Returns whether the texts are different whole numbers, as the numbers of rows are. Of fewer than
-    three, all may differ by chance.
+    Returns whether the texts seem to be the numbers of rows: whole numbers that all differ.
     """
-    if len(texts) < 3 or not all(text.isdecimal() for text in texts):
+    if len(texts) < _FEWEST_ROW_NUMBERS or not all(text.isdecimal() for text in texts):
         return False
     return len(set(texts)) == len(texts)
 
 
-def _differ(values: Sequence[Any]) -> bool:
+def _have_several_values(values: Sequence[Any]) -> bool:
     """Returns whether there are at least two different values."""
     return len(set(_texts_of(values))) > 1
 
 
-def _are_repeated(values: Sequence[Any]) -> bool:
+def _repeat_a_value(values: Sequence[Any]) -> bool:
     """Returns whether some value occurs again."""
     texts = _texts_of(values)
     return len(set(texts)) < len(texts)
@@ -275,8 +291,8 @@ def _are_repeated(values: Sequence[Any]) -> bool:
 
 def _have_several_words(values: Sequence[Any]) -> bool:
     """
-    Returns whether most values have several words. Letters beyond ASCII also count as such, because
-    Chinese, for example, is written without spaces.
+    Returns whether most values have several words. A text with letters beyond ASCII counts as
+    several words, because Chinese, for example, is written without spaces.
     """
     texts = [value for value in values if isinstance(value, str) and value]
     likely = [text for text in texts if " " in text or not text.isascii()]

@@ -5,9 +5,9 @@ from xml.etree.ElementTree import Element
 
 from elmo_plugin.importers.entity_places import Entity
 
-_OF_THE_TEXT = ("Token", "SpaceToken", "Sentence", "Split", "Lookup", "paragraph")
-"""Annotations that GATE itself makes of words and sentences."""
-_OF_THE_MARKUP = "Original markups"
+_TYPES_OF_GATE = ("Token", "SpaceToken", "Sentence", "Split", "Lookup", "paragraph")
+"""The types of annotations that GATE itself makes, of words and sentences."""
+_SET_OF_MARKUP = "Original markups"
 
 
 def is_gate(root: Element) -> bool:
@@ -18,7 +18,7 @@ def is_gate(root: Element) -> bool:
 def document_of_gate(root: Element) -> tuple[str, list[Entity]]:
     """Returns the text of a document, and its entities."""
     text = ""
-    places = {}  # of the nodes in the text
+    places = {}  # the character of the text at which each node stands
     for part in root.iter("TextWithNodes"):
         text += part.text or ""
         for node in part:
@@ -26,7 +26,7 @@ def document_of_gate(root: Element) -> tuple[str, list[Entity]]:
             text += node.tail or ""
     entities = []
     for annotation in _annotations(root):
-        # An unknown node gets a place outside of the text, and its line is then left out.
+        # The place -1 of an unknown node is outside of the text, so the entity is not used.
         start = places.get(annotation.get("StartNode"), -1)
         end = places.get(annotation.get("EndNode"), -1)
         entities.append(Entity(start, end, str(annotation.get("Type"))))
@@ -34,9 +34,12 @@ def document_of_gate(root: Element) -> tuple[str, list[Entity]]:
 
 
 def _annotations(root: Element) -> Iterator[Element]:
-    """Yields the annotations that people made, but not GATE's own or the markup's."""
+    """
+    Yields the annotations that people made, without those that GATE made or found in the markup of
+    the original document.
+    """
     for annotations in root.iter("AnnotationSet"):
-        if annotations.get("Name") != _OF_THE_MARKUP:
+        if annotations.get("Name") != _SET_OF_MARKUP:
             for annotation in annotations.iter("Annotation"):
-                if annotation.get("Type") not in _OF_THE_TEXT:
+                if annotation.get("Type") not in _TYPES_OF_GATE:
                     yield annotation

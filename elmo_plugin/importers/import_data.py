@@ -35,9 +35,9 @@ def read_data(
     split: float | None = None,
 ) -> ImportedData:
     """
-    Reads the files of a data set by "train", "dev" and "test". Without "dev", a share of the
-    training data becomes it if `split` says how large. All examples are held in memory, so that
-    they can be counted and split.
+    Reads the files of a data set, which `files` has by their parts: "train", "dev" and "test". If
+    "dev" is missing and `split` is given, this share of the training data becomes "dev". All
+    examples are held in memory, so that they can be counted and split.
 
     Raises `ConfigurationError` if a file cannot be read or contains no example, or has a label that
     the training data lack.
@@ -60,7 +60,8 @@ def read_data(
 
 def _split_training_data(importer: TaskImporter[Any], data: ImportedData, split: float) -> None:
     """Moves a share of the training data to "dev", and says so."""
-    train, dev = split_examples(importer, data.parts.pop("train"), split)
+    examples = data.parts.pop("train")
+    train, dev = split_examples(importer, examples, split)
     data.lines.append(
         f"dev: {len(dev):,} of {len(train) + len(dev):,} {importer.examples} of the training "
         f"data, drawn by chance (--split {split})"
@@ -76,7 +77,7 @@ def _shown(path: Path) -> str:
 
 
 def _nothing_left(file: str, importer: TaskImporter[Any], report: Report) -> str:
-    """Returns the message that all examples of a file were left out, and for which reasons."""
+    """Returns the message that a file lacks usable examples, with the reasons."""
     message = f"{file}: no {importer.examples} in this file"
     if report.left_out:
         message += f" that can be used: {report.reasons()}"
@@ -93,20 +94,24 @@ def split_examples(
     """
     if not 0 < share < 1:
         raise ConfigurationError(f"--split: expected a share between 0 and 1, got {share}")
-    groups: dict[str | int, list[int]] = {}  # by a document's name, the numbers of its examples
+    # The numbers of the examples of each document. An example without a document is a group alone,
+    # under its number.
+    groups: dict[str | int, list[int]] = {}
     for number, example in enumerate(examples):
-        # An example without a document is a group of its own.
-        groups.setdefault(importer.document(example) or number, []).append(number)
+        group: str | int | None = importer.document(example)
+        if not group:
+            group = number
+        groups.setdefault(group, []).append(number)
     if len(groups) < 2:
         raise ConfigurationError(
             f"--split: expected at least two {importer.examples} or documents, got {len(groups)}"
         )
     names = list(groups)
     random.Random(_SEED).shuffle(names)
-    wanted = max(1, round(share * len(examples)))
-    drawn: set[int] = set()
-    for name in names[:-1]:  # at least the last one is left for training
-        if len(drawn) >= wanted:
+    num_wanted = max(1, round(share * len(examples)))
+    drawn: set[int] = set()  # the numbers of the development examples
+    for name in names[:-1]:  # at least the last group is left for training
+        if len(drawn) >= num_wanted:
             break
         drawn.update(groups[name])
     train = [example for number, example in enumerate(examples) if number not in drawn]
@@ -116,12 +121,12 @@ def split_examples(
 
 def describe(importer: TaskImporter[Any], parts: Mapping[str, Sequence[Any]]) -> Iterator[str]:
     """
-    Yields a line about each part, beginning with "train": how many examples it has, and with which
-    labels.
+    Yields a line about each part: how many examples it has, and with which labels. "train" must be
+    the first part, because the labels of the others are compared with its labels.
 
     Raises `ConfigurationError` for a label of dev or test that the training data lack.
     """
-    known: Counter[str] = Counter()  # the labels of the training data
+    training_labels: Counter[str] = Counter()
     for part, examples in parts.items():
         counts = _count_labels(importer, examples)
         line = f"{part}: {len(examples):,} {importer.examples}"
@@ -129,15 +134,15 @@ def describe(importer: TaskImporter[Any], parts: Mapping[str, Sequence[Any]]) ->
             line += f"; {importer.kind_of_labels}: {list_counts(counts)}"
         yield line
         if part == "train":
-            known = counts
+            training_labels = counts
             if len(counts) == 1 and importer.needs_two_labels:
                 yield f"{part}: with one label there is nothing to learn"
         else:
-            yield from _describe_new_labels(importer, part, counts, known)
+            yield from _describe_new_labels(importer, part, counts, training_labels)
 
 
 def _count_labels(importer: TaskImporter[Any], examples: Sequence[Any]) -> Counter[str]:
-    """Returns how often each label occurs."""
+    """Counts the labels of all examples."""
     counts: Counter[str] = Counter()
     for example in examples:
         counts.update(importer.labels(example))
@@ -145,15 +150,15 @@ def _count_labels(importer: TaskImporter[Any], examples: Sequence[Any]) -> Count
 
 
 def _describe_new_labels(
-    importer: TaskImporter[Any], part: str, counts: Counter[str], known: Counter[str]
+    importer: TaskImporter[Any], part: str, counts: Counter[str], training_labels: Counter[str]
 ) -> Iterator[str]:
     """
-    Yields which labels of a part the training data lack. Raises `ConfigurationError` if its task
-    refuses such labels.
+    Yields a line about the labels of a part that the training data lack, if there are any. Raises
+    `ConfigurationError` if the task refuses such labels.
     """
     new: Counter[str] = Counter()
     for label, count in counts.items():
-        if label not in known:
+        if label not in training_labels:
             new[label] = count
     if not new:
         return
@@ -161,7 +166,7 @@ def _describe_new_labels(
         label = min(new)  # the first in the alphabet
         raise ConfigurationError(
             f"{part}: the label {label!r} is not in the training data"
-            + did_you_mean(label, list(known))
+            + did_you_mean(label, list(training_labels))
         )
     yield (
         f"{part}: no model can learn {importer.kind_of_labels} that the training data lack: "
@@ -170,7 +175,7 @@ def _describe_new_labels(
 
 
 def list_counts(counts: Counter[str]) -> str:
-    """Returns the most frequent names, each with its number."""
+    """Returns the most frequent names with their counts, such as "PER (12), LOC (3)"."""
     listed = [f"{name} ({count:,})" for name, count in counts.most_common(_MAX_LISTED)]
     if len(counts) > _MAX_LISTED:
         listed.append("…")
@@ -181,8 +186,8 @@ def write_data(
     importer: TaskImporter[Any], parts: Mapping[str, Sequence[Any]], folder: Path
 ) -> dict[str, Path]:
     """
-    Writes the one form of a task: a file for each part, the folder whole or not at all. Returns the
-    files by their parts.
+    Writes a file for each part into a new folder, in the one form of the task. The folder is
+    written whole or not at all. Returns the files by their parts.
     """
     files = {}
     with atomic_write(folder) as temporary:

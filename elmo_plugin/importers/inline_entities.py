@@ -15,7 +15,7 @@ _MUC = re.compile(r"<(?:ENAMEX|NUMEX|TIMEX)\s[^>]*\bTYPE=", re.IGNORECASE)
 _TAG = re.compile(r"<(?P<end>/)?(?P<name>[A-Za-z]\w*)(?P<attributes>\s[^<>]*)?>")
 _TYPE = re.compile(r"\bTYPE=[\"']?([\w.:-]+)", re.IGNORECASE)
 _ELEMENT = re.compile(r"<(?P<name>[A-Za-z]\w*)(\s[^<>]*)?>[^<>]+</(?P=name)>")
-_LEAST_SHARE = 0.25  # of the lines with an element, if they are not MUC's
+_LEAST_SHARE = 0.25  # if fewer of the lines have an element, elements do not mark entities
 _ONTONOTES = "<DOC DOCNO="
 _NOT_SPACES = re.compile(r"\S+")
 
@@ -26,7 +26,10 @@ def has_inline_entities(text: str) -> bool:
 
 
 def has_inline_elements(lines: Sequence[str]) -> bool:
-    """Returns whether lines are texts, and some of them have an element with text in it."""
+    """
+    Returns whether enough of the lines have an element with text in it. Lines with tabs are rows of
+    a table, and no texts.
+    """
     filled = [line for line in lines if line.strip()]
     if not filled or any("\t" in line for line in filled):
         return False
@@ -38,25 +41,56 @@ def inline_sentences(
     lines: Sequence[str], tokenizer: RawTextTokenizer, report: Report
 ) -> Iterator[TaggedSentence]:
     """
-    Yields each line as a sentence, with entities in BIO. OntoNotes has spaces between words; other
-    texts become words by the tokenizer. Lines with nested entities, or with entities within words,
-    are left out and reported.
+    Yields each line as a sentence, with entities in BIO. The tokenizer splits a line into words,
+    except in OntoNotes, where spaces already separate them. Lines are left out and reported if
+    entities in them are nested, reach into another line, or begin or end within a word.
     """
     is_muc = any(_MUC.search(line) for line in lines)
-    has_spaces = any(line.startswith(_ONTONOTES) for line in lines)
+    is_ontonotes = any(line.startswith(_ONTONOTES) for line in lines)
+    continued_lines = _lines_that_continue_entities(lines, is_muc)
     for number, line in enumerate(lines, start=1):
         place = f"line {number}"
+        if number in continued_lines:
+            report.leave_out("with entities that begin in another line", place)
+            continue
         try:
             text, entities = _without_elements(line, is_muc)
             if not text.strip():
                 continue
-            if has_spaces:
+            if is_ontonotes:
                 words = [_word(match) for match in _NOT_SPACES.finditer(text)]
             else:
                 words = words_of_text(text, tokenizer)
             yield sentence_of_places(place, words, text, entities)
         except Unusable as error:
             report.leave_out(error.reason, f"{place} ({error})")
+
+
+def _lines_that_continue_entities(lines: Sequence[str], is_muc: bool) -> set[int]:
+    """
+    Returns the numbers of the lines in which an entity goes on or ends that began in an earlier
+    line. MUC's entities have a type as an attribute. In other files, elements around paragraphs may
+    also reach over lines. So only elements that are whole in some line count as entities.
+    """
+    whole_in_a_line: set[str] = set()
+    for line in lines:
+        whole_in_a_line.update(element["name"] for element in _ELEMENT.finditer(line))
+    continued: set[int] = set()
+    text = "\n".join(lines)
+    number = 1  # of the line in which the element begins
+    position = 0
+    for element in _ELEMENT.finditer(text):
+        number += text.count("\n", position, element.start())
+        position = element.start()
+        if is_muc:
+            opening_tag = element[0].partition(">")[0]
+            is_entity = _TYPE.search(opening_tag) is not None
+        else:
+            is_entity = element["name"] in whole_in_a_line
+        if is_entity:
+            last = number + element[0].count("\n")
+            continued.update(range(number + 1, last + 1))
+    return continued
 
 
 def _word(match: re.Match[str]) -> Word:
@@ -66,42 +100,44 @@ def _word(match: re.Match[str]) -> Word:
 
 def _without_elements(line: str, is_muc: bool) -> tuple[str, list[Entity]]:
     """
-    Returns the text of a line without its elements, and the entities that these mark. Raises
+    Returns the text of a line without its elements, and the entities that the elements mark. Raises
     `Unusable` if an entity is within another, or ends in another line.
     """
     text = ""
     entities = []
-    kind = ""  # of the entity that has begun, if any
-    element = ""  # the name of its element
-    start = 0
-    end_of_last = 0
+    # The type of the entity that has begun, its element, and its first character. The type is empty
+    # while no entity is open.
+    open_type = ""
+    open_element = ""
+    open_start = 0
+    end_of_last_tag = 0
     for tag in _TAG.finditer(line):
-        text += unescape(line[end_of_last : tag.start()])
-        end_of_last = tag.end()
-        new_kind = _kind_of(tag, is_muc)
-        if new_kind:
-            if kind:
+        text += unescape(line[end_of_last_tag : tag.start()])
+        end_of_last_tag = tag.end()
+        new_type = _type_of_entity(tag, is_muc)
+        if new_type:
+            if open_type:
                 raise Unusable("with entities that overlap", f"{tag[0]!r} is inside of another")
-            kind = new_kind
-            element = tag["name"].lower()
-            start = len(text)
-        elif tag["end"] and kind and tag["name"].lower() == element:
-            entities.append(Entity(start, len(text), kind))
-            kind = ""
-    text += unescape(line[end_of_last:])
-    if kind:
-        raise Unusable("with entities that end in another line", f"the one of type {kind}")
+            open_type = new_type
+            open_element = tag["name"].lower()
+            open_start = len(text)
+        elif tag["end"] and open_type and tag["name"].lower() == open_element:
+            entities.append(Entity(open_start, len(text), open_type))
+            open_type = ""
+    text += unescape(line[end_of_last_tag:])
+    if open_type:
+        raise Unusable("with entities that end in another line", f"the one of type {open_type}")
     return text, entities
 
 
-def _kind_of(tag: re.Match[str], is_muc: bool) -> str:
+def _type_of_entity(tag: re.Match[str], is_muc: bool) -> str:
     """
-    Returns the type of the entity that a tag begins: an attribute, or else the name of its element,
-    except in MUC's files. The type is empty if the tag begins no entity.
+    Returns the type of the entity that a tag begins, or an empty text if it begins none. The type
+    is in an attribute. Outside of MUC's files, the name of the element may also be the type.
     """
-    found = _TYPE.search(tag["attributes"] or "")
-    if found:
-        return found[1]
+    attribute = _TYPE.search(tag["attributes"] or "")
+    if attribute:
+        return attribute[1]
     if is_muc or tag["end"]:
         return ""
     return tag["name"]

@@ -11,8 +11,8 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import parse_json
 
 _BEGINNING = re.compile(r'\s*(\{\s*("|$)|\[\s*(["\[{]|\]?\s*$))')  # not "[ O", a word and its tag
-_LISTS = ("common_examples", "data", "examples", "rows")
-"""Keys of the list of records in the only object of a file."""
+_KEYS_OF_RECORDS = ("common_examples", "data", "examples", "rows")
+"""Keys under which the only object of a file may have its list of records."""
 
 
 class Record(NamedTuple):
@@ -34,9 +34,9 @@ def is_json(text: str) -> bool:
 
 def read_objects(file: str, text: str) -> Iterator[Record]:
     """
-    Yields the objects of a text of JSON. An example of spaCy 2, a text and its annotations in a
-    list, becomes an object. Raises `ConfigurationError`, naming file and line, if the text is not
-    JSON, or has something other than objects.
+    Yields the objects of a text of JSON. In spaCy 2, an example is a list of a text and its
+    annotations, and becomes an object here. Raises `ConfigurationError`, naming file and line, if
+    the text is not JSON, or has something other than objects.
     """
     for place, value in _values(file, text):
         if _is_example_of_spacy(value):
@@ -54,11 +54,11 @@ def _is_example_of_spacy(value: Any) -> bool:
 
 def _values(file: str, text: str) -> Iterator[tuple[str, Any]]:
     """
-    Yields the place and the value of each line if lines are JSON of their own, or else of each
-    record in the whole text.
+    Yields the records of a text, each with its place. In JSON lines, each line is a record.
+    Otherwise, the whole text is one value that may contain several.
     """
-    if not _is_lines(text):
-        yield from _values_of_one(_parse(text, file))
+    if not _is_json_lines(text):
+        yield from _values_in_one(_parse(text, file))
         return
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -66,15 +66,18 @@ def _values(file: str, text: str) -> Iterator[tuple[str, Any]]:
             yield place, _parse(line, f"{file}, {place}", is_line=True)
 
 
-def _is_lines(text: str) -> bool:
-    """Returns whether the first line is JSON of its own and another follows."""
+def _is_json_lines(text: str) -> bool:
+    """Returns whether lines seem to be values of JSON: the first line is one, and others follow."""
     first, _, rest = text.lstrip().partition("\n")
     if not rest.strip():
         return False
     try:
         json.loads(first)
     except ValueError:
-        return first.rstrip().endswith("}")  # a malformed object, which an error will name
+        # It may be a malformed object, and an error can then name the line.
+        return first.rstrip().endswith("}")
+    except RecursionError:
+        return True  # an error names the line that is nested too deeply
     return True
 
 
@@ -86,51 +89,57 @@ def _parse(text: str, place: str, is_line: bool = False) -> Any:
         raise ConfigurationError(str(error)) from None
 
 
-def _values_of_one(content: Any) -> Iterator[tuple[str, Any]]:
+def _values_in_one(content: Any) -> Iterator[tuple[str, Any]]:
     """
-    Yields the records in the only value of a file, with their places: the items of a list, perhaps
-    under keys such as `data`, the rows of a table of pandas, or the value itself.
+    Yields the records in the only value of a file, with their places. They are the items of a list,
+    or the rows of a table of pandas, or the value is the only record. The list or the table may be
+    inside of objects, under keys such as `data`.
     """
     while isinstance(content, dict):
-        key = _key_of_list(content)
+        key = _key_of_records(content)
         if key is None:
             break
         content = content[key]
-    if isinstance(content, dict) and _has_columns(content):
+    if isinstance(content, dict) and _is_table_of_pandas(content):
         content = _rows_of_columns(content)
     if isinstance(content, dict) or _is_example_of_spacy(content):
         yield "line 1", content
         return
     for number, item in enumerate(content, start=1):
-        if isinstance(item, dict) and isinstance(item.get("row"), dict):  # of Hugging Face's viewer
+        # The viewer of Hugging Face puts the fields of a record under this key.
+        if isinstance(item, dict) and isinstance(item.get("row"), dict):
             item = item["row"]
         yield f"item {number}", item
 
 
-def _key_of_list(content: dict[str, Any]) -> str | None:
-    """Returns the key under which an object has the records, or `None` if it is a record."""
+def _key_of_records(content: dict[str, Any]) -> str | None:
+    """
+    Returns the key under which an object has the records, or a further object with them. Returns
+    `None` if the object is a record itself.
+    """
     if isinstance(content.get("rasa_nlu_data"), dict):
         return "rasa_nlu_data"
-    names = list(_LISTS)
-    if "classes" in content:  # of NER Annotator
-        names.append("annotations")
-    for name in names:
-        if isinstance(content.get(name), list):
-            return name
+    keys = list(_KEYS_OF_RECORDS)
+    # Only the files of NER Annotator have these two keys. In others, a record has annotations.
+    if "classes" in content:
+        keys.append("annotations")
+    for key in keys:
+        if isinstance(content.get(key), list):
+            return key
     return None
 
 
-def _has_columns(content: dict[str, Any]) -> bool:
+def _is_table_of_pandas(content: dict[str, Any]) -> bool:
     """
-    Returns whether an object is a table of pandas: it has an object for each column, and these
-    have the same numbers of rows as keys.
+    Returns whether an object is a table of pandas. It has an object for each column, and the keys
+    of all these objects are the same numbers of rows.
     """
     columns = list(content.values())
     if not columns or not all(isinstance(column, dict) and column for column in columns):
         return False
-    first = columns[0].keys()
-    has_numbers = all(key.isdecimal() for key in first)
-    return has_numbers and all(column.keys() == first for column in columns)
+    keys = columns[0].keys()
+    are_row_numbers = all(key.isdecimal() for key in keys)
+    return are_row_numbers and all(column.keys() == keys for column in columns)
 
 
 def _rows_of_columns(content: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:

@@ -18,12 +18,13 @@ _NO_TEXTS = ("thumbs.db", "desktop.ini", "readme", "readme.txt", "readme.md", "l
 
 def records_of_folder(folder: str, options: ImportOptions, report: Report) -> Iterator[Record]:
     """
-    Yields the texts below a folder, and their labels: the names of its folders, as in the IMDB
-    reviews, or the names of its files. Or else one file has the texts, and another their labels.
+    Yields the texts below a folder, and their labels. The labels are the names of the inner
+    folders, as in the IMDB reviews, or the names of the files. It is also possible that one file
+    has the texts and another one their labels.
 
-    Raises `ConfigurationError` if the folder has neither.
+    Raises `ConfigurationError` if the folder has none of these.
     """
-    entries = _texts_in(Path(folder).iterdir())
+    entries = _usable_entries(Path(folder).iterdir())
     for path in entries:
         labels_file = labels_beside(str(path))
         # Files of parts, such as train_text.txt, are read only if the command names them.
@@ -33,11 +34,11 @@ def records_of_folder(folder: str, options: ImportOptions, report: Report) -> It
     folders = [path for path in entries if path.is_dir()]
     if folders:
         report.took("a folder for each label, a text in each file")
-        for label in folders:
-            if label.name.lower() in _WITHOUT_LABEL:
-                report.took(f"not the folder {label.name!r}, whose texts have no label")
+        for label_folder in folders:
+            if label_folder.name.lower() in _WITHOUT_LABEL:
+                report.took(f"not the folder {label_folder.name!r}, whose texts have no label")
             else:
-                yield from _records_of_label(Path(folder), label, options, report)
+                yield from _records_of_label(Path(folder), label_folder, options, report)
     else:
         yield from _records_of_files(folder, entries, options, report)
 
@@ -46,46 +47,52 @@ def _records_of_files(
     folder: str, entries: Sequence[Path], options: ImportOptions, report: Report
 ) -> Iterator[Record]:
     """
-    Yields a record for each line of the files of a folder. Raises `ConfigurationError` if these are
-    not named after their labels.
+    Yields a record for each line of the files of a folder. Raises `ConfigurationError` if the files
+    are not named after labels.
     """
-    files = _labels_of_files(entries)
+    files = _files_by_label(entries)
     if not files:
         raise ConfigurationError(
             f"{folder}: expected a folder, or a file .txt, for each label, or files called train…"
         )
     report.took("a file for each label, a text in each line")
     for label_name, file in files.items():
-        for number, line in enumerate(read_text(str(file), options, report).split("\n"), 1):
+        lines = read_text(str(file), options, report).split("\n")
+        for number, line in enumerate(lines, start=1):
             if line.strip():
                 fields = {"text": line.strip(), "label": label_name}
                 yield Record(folder, f"{file.name}, line {number}", fields)
 
 
-def _texts_in(paths: Iterable[Path]) -> list[Path]:
-    """Returns the files and folders, sorted, but not hidden ones or those known to lack texts."""
-    texts = []
+def _usable_entries(paths: Iterable[Path]) -> list[Path]:
+    """
+    Returns the files and folders that may have texts, sorted. Hidden ones and, for example, a
+    README are left out.
+    """
+    usable = []
     for path in sorted(paths):
-        if not path.name.startswith((".", "_")) and path.name.lower() not in _NO_TEXTS:
-            texts.append(path)
-    return texts
+        is_hidden = path.name.startswith((".", "_"))
+        if not is_hidden and path.name.lower() not in _NO_TEXTS:
+            usable.append(path)
+    return usable
 
 
 def _records_of_label(
-    folder: Path, label: Path, options: ImportOptions, report: Report
+    folder: Path, label_folder: Path, options: ImportOptions, report: Report
 ) -> Iterator[Record]:
-    """Yields a record for each file below the folder of a label."""
-    for file in _texts_in(label.rglob("*")):
+    """Yields a record for each file below the folder of a label. Places count from `folder`."""
+    for file in _usable_entries(label_folder.rglob("*")):
         if file.is_file():
             text = " ".join(read_text(str(file), options, report).split())
             place = str(file.relative_to(folder))
-            yield Record(str(folder), place, {"text": text, "label": label.name})
+            yield Record(str(folder), place, {"text": text, "label": label_folder.name})
 
 
-def _labels_of_files(files: Sequence[Path]) -> dict[str, Path]:
+def _files_by_label(files: Sequence[Path]) -> dict[str, Path]:
     """
-    Returns files by their labels: the names of files such as `late.txt`, or the suffixes of
-    `reviews.pos` and `reviews.neg`. Raises `ConfigurationError` for names such as `train_a.txt`.
+    Returns the files by their labels. A label is the name of a file such as `late.txt`, or its
+    suffix, as in `reviews.pos` and `reviews.neg`. Raises `ConfigurationError` for names such as
+    `train_a.txt`. Returns nothing if other names have no labels.
     """
     texts = [file for file in files if file.suffix == ".txt"]
     parts = [file for file in texts if part_in_name(file.name) is not None]

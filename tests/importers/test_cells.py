@@ -37,5 +37,10 @@ def test_a_cell_with_any_brackets_is_read_or_stays_text(tokens: list[str]) -> No
     assert list_in_cell(text) == text or isinstance(list_in_cell(text), list)
 
 
+def test_too_many_brackets_stay_text() -> None:
+    text = "[" * 100_000
+    assert list_in_cell(text) == text
+
+
 def test_an_array_without_a_value_stays_text() -> None:
     assert list_in_cell("[array()]") == "[array()]"

@@ -92,6 +92,12 @@ def test_mistakes_are_named_with_their_line(text: str, line: int, message: str) 
         list(parse_documents(lines(text)))
 
 
+def test_a_line_that_is_too_short_is_named_even_in_the_only_sentence() -> None:
+    text = "#begin document (d)\nd 0 Mira (1)\nd 1 left\nd 2 home -\n#end document"
+    with pytest.raises(ConfigurationError, match=r"f\.conll, line 3: expected 4 columns .* got 3"):
+        list(parse_documents(lines(text)))
+
+
 def test_word_numbers_that_restart_without_a_blank_line_are_an_error() -> None:
     text = "#begin document (d)\nd 0 Mira -\nd 1 left -\nd 0 She -\nd 1 ran -\n#end document"
     with pytest.raises(

@@ -132,6 +132,11 @@ def test_the_title_of_a_document_has_its_part_if_there_is_one(
     assert document.title == title
 
 
+def test_the_number_zero_is_a_name() -> None:
+    document = read({"id": 0, "sentences": SENTENCES, "clusters": INCLUSIVE})
+    assert document.name == "0"
+
+
 def test_pieces_of_words_are_no_words(tmp_path: Path) -> None:
     file = tmp_path / "f.jsonl"
     file.write_text('{"sentences": [["[CLS]", "wave", "##d"]], "clusters": []}')

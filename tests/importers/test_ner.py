@@ -148,6 +148,11 @@ def test_ambiguous_input_is_an_error_naming_line_and_option(
     assert "\n" not in str(error.value)
 
 
+def test_a_tag_cannot_be_chosen_from_the_only_column(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"f\.txt, line 1: expected a word and its tag"):
+        read_tags(tmp_path / "f.txt", "O\nB-PER\n", columns={"tag": "0"})
+
+
 @pytest.mark.parametrize(
     ("text", "encoding"),
     [

@@ -57,6 +57,22 @@ def test_words_are_those_that_the_annotator_saw(tmp_path: Path) -> None:
     assert read_tags(tmp_path / "f.jsonl", lines(record)) == [(["foo-bar", "Oslo"], ["B-X", "O"])]
 
 
+@pytest.mark.parametrize("rest", ["", "\n{}"])
+def test_json_that_is_nested_too_deeply_is_an_error(tmp_path: Path, rest: str) -> None:
+    deep = "[" * 100_000 + "]" * 100_000
+    with pytest.raises(ConfigurationError, match=r"f\.json.*: .* nested too deeply"):
+        read("ner", tmp_path / "f.json", deep + rest)
+
+
+@pytest.mark.parametrize("points", [5, {"x": 5}, [5], []])
+def test_points_are_dataturks_only_if_they_are_objects(tmp_path: Path, points: Any) -> None:
+    span = {"start": 0, "end": 7, "label": "PER", "points": points}
+    record = {"text": "Ola Bay left", "spans": [span]}
+    assert read_tags(tmp_path / "f.jsonl", lines(record)) == [
+        (["Ola", "Bay", "left"], ["B-PER", "I-PER", "O"])
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -138,6 +154,23 @@ def test_elements_around_entities_are_read(tmp_path: Path) -> None:
     examples, report = read("ner", tmp_path / "f.txt", text)
     assert [list(each.tags) for each in examples] == [["O", "O", "B-PERSON", "I-PERSON", "O"]]
     assert report.left_out.keys() == {"with entities that overlap"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [('<ENAMEX TYPE="ORG">', "</ENAMEX>"), ("<ORG>", "</ORG>")]
+)
+def test_no_line_of_an_entity_in_several_lines_is_used(
+    tmp_path: Path, before: str, after: str
+) -> None:
+    whole = f"{before}Bay{after} is dry .\n"
+    text = f"<p>\n{whole}The {before}Bay\nof\nOslo{after} is dry .\n</p>\n{whole}It is dry .\n"
+    examples, report = read("ner", tmp_path / "f.txt", text)
+    assert [" ".join(each.words) for each in examples] == [
+        "Bay is dry .",
+        "Bay is dry .",
+        "It is dry .",
+    ]
+    assert report.left_out["with entities that begin in another line"] == ["line 4", "line 5"]
 
 
 HEAD = "#FORMAT=WebAnno TSV 3.3\n#T_SP=a.b.POS|PosValue\n#T_SP=a.b.NamedEntity|identifier|value\n\n"
