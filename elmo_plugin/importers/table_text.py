@@ -107,6 +107,8 @@ def usual_width(frame: pandas.DataFrame) -> int:
 
 def has_quoted_fields(text: str, separator: str, quote: str = '"') -> bool:
     """Returns whether quotation marks enclose fields. Otherwise they are part of the text."""
+    if _are_all_fields_quoted(text, separator, quote):
+        return True
     quoted_field = _quoted_field(separator, quote)
     fields = [field for field in quoted_field.findall(text) if field]
     if not fields:
@@ -119,6 +121,16 @@ def has_quoted_fields(text: str, separator: str, quote: str = '"') -> bool:
     if separator == "\t":
         return _are_quoted_between_tabs(fields, rest, text, quote)
     return True
+
+
+def _are_all_fields_quoted(text: str, separator: str, quote: str) -> bool:
+    """Returns whether a text consists of fields in quotation marks, and of nothing else."""
+    between = re.escape(separator)
+    mark = re.escape(quote)
+    inner = f"[^{mark}]*"
+    field = f"{mark}{inner}(?:{mark}{mark}{inner})*{mark}"
+    rest = re.sub(f"{field}(?:{between}|\n+|\\Z)", "", text)
+    return bool(text) and not rest
 
 
 def _quoted_field(separator: str, quote: str) -> re.Pattern[str]:

@@ -12,7 +12,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 from allennlp.common.checks import ConfigurationError
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from elmo_plugin.importers import IMPORTERS
@@ -387,6 +387,7 @@ ROWS = st.lists(st.tuples(FIELDS, FIELDS), min_size=2)
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(ROWS, st.sampled_from([",", ";", "\t"]))
+@example([("0", "0"), ("0", "0\n\t0")], "\t")  # each line has a tab, and two an odd number of marks
 def test_tables_survive_a_round_trip_through_csv(
     rows: list[tuple[str, str]], delimiter: str
 ) -> None:
