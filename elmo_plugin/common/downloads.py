@@ -124,9 +124,11 @@ def _download_from_hub(address: str) -> Path:
     """
     from huggingface_hub import snapshot_download
 
-    parts = address.rstrip("/").split("/", maxsplit=2)  # a slash at the end names no file
+    parts = address.split("/", maxsplit=2)
     model, _, revision = "/".join(parts[:2]).partition("@")
-    wanted_files = parts[2:]  # one, or none if the whole model is wanted
+    # One, or none if the whole model is wanted, as in `USER/MODEL/`. The hub takes `FOLDER/`, with
+    # its slash, for all files in a folder of the model.
+    wanted_files = [file for file in parts[2:] if file.strip("/")]
     download = partial(
         snapshot_download, model, revision=revision or None, cache_dir=download_directory()
     )
