@@ -296,6 +296,7 @@ def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
         if inode is not None:
             taken[inode] = f"an input ({named_path})"
     for path in outputs:
+        refuse_nul(path)
         refuse_folder(path)
         if is_special(path):
             continue  # it is written to, and never replaced
@@ -322,6 +323,12 @@ def _nearest_folder(path: Path) -> Path:
         if folder.exists():
             return folder
     return path.parent  # no parent exists: the path is on a drive of Windows that is not there
+
+
+def refuse_nul(path: StrPath) -> None:
+    """Raises `BiLmError` if a path has the character NUL: no file can have such a name."""
+    if "\0" in str(path):
+        raise BiLmError(f"the path {str(path)!r} has the character NUL")
 
 
 def refuse_folder(path: StrPath) -> None:

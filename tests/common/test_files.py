@@ -101,6 +101,11 @@ def test_a_new_file_under_two_names_is_refused_as_two_outputs(
     check_outputs(["folder/new", "link/other", "new"], [])
 
 
+def test_an_output_that_cannot_be_a_path_is_refused() -> None:
+    with pytest.raises(BiLmError, match=r"^the path 'a\\x00b' has the character NUL$"):
+        check_outputs(["a\0b"], [])
+
+
 def test_a_finished_file_replaces_the_old_one(tmp_path: Path) -> None:
     with atomic_write(tmp_path / "new" / "file.txt") as temporary:
         temporary.write_text("whole")
