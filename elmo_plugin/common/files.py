@@ -347,7 +347,8 @@ def _named_paths(arguments: Iterable[Any]) -> Iterator[str]:
             yield from _named_paths(value)
         elif isinstance(value, str):
             # The whole text may be a path with colons, or any part between colons may be one.
-            for candidate in [value, *value.split(":")]:
+            # Each only once, because a pattern may match many files.
+            for candidate in dict.fromkeys([value, *value.split(":")]):
                 if candidate:
                     yield from _paths_of(os.path.expanduser(candidate))
 
