@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from elmo_plugin.common.errors import BiLmError, raise_if_sigterm_or_out_of_memory
-from elmo_plugin.common.files import atomic_write
+from elmo_plugin.common.files import atomic_write, refuse_nul
 from elmo_plugin.common.progress import is_quiet
 from elmo_plugin.common.streams import show
 
@@ -35,8 +35,7 @@ def fetch(path_or_url: str | Path) -> Path:
     `hf://USER/MODEL` for the folder of a model. Raises `BiLmError` if the URL cannot be downloaded,
     or if its file in the cache has changed since its first use.
     """
-    if "\0" in str(path_or_url):  # no file can have such a name
-        raise BiLmError(f"the path {str(path_or_url)!r} has the character NUL")
+    refuse_nul(path_or_url)
     if not path_or_url:
         raise BiLmError("expected a name, a path or a URL, got an empty text")
     if not isinstance(path_or_url, str) or not is_url(path_or_url):
@@ -124,9 +123,11 @@ def _download_from_hub(address: str) -> Path:
     """
     from huggingface_hub import snapshot_download
 
-    parts = address.rstrip("/").split("/", maxsplit=2)  # a slash at the end names no file
+    parts = address.split("/", maxsplit=2)
     model, _, revision = "/".join(parts[:2]).partition("@")
-    wanted_files = parts[2:]  # one, or none if the whole model is wanted
+    # One, or none if the whole model is wanted, as in `USER/MODEL/`. The hub takes `FOLDER/`, with
+    # its slash, for all files in a folder of the model.
+    wanted_files = [file for file in parts[2:] if file.strip("/")]
     download = partial(
         snapshot_download, model, revision=revision or None, cache_dir=download_directory()
     )

@@ -296,6 +296,7 @@ def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
         if inode is not None:
             taken[inode] = f"an input ({named_path})"
     for path in outputs:
+        refuse_nul(path)
         refuse_folder(path)
         if is_special(path):
             continue  # it is written to, and never replaced
@@ -324,6 +325,12 @@ def _nearest_folder(path: Path) -> Path:
     return path.parent  # no parent exists: the path is on a drive of Windows that is not there
 
 
+def refuse_nul(path: StrPath) -> None:
+    """Raises `BiLmError` if a path has the character NUL: no file can have such a name."""
+    if "\0" in str(path):
+        raise BiLmError(f"the path {str(path)!r} has the character NUL")
+
+
 def refuse_folder(path: StrPath) -> None:
     """Raises `BiLmError` if an output is a folder."""
     if os.path.isdir(path):
@@ -340,7 +347,8 @@ def _named_paths(arguments: Iterable[Any]) -> Iterator[str]:
             yield from _named_paths(value)
         elif isinstance(value, str):
             # The whole text may be a path with colons, or any part between colons may be one.
-            for candidate in [value, *value.split(":")]:
+            # Each only once, because a pattern may match many files.
+            for candidate in dict.fromkeys([value, *value.split(":")]):
                 if candidate:
                     yield from _paths_of(os.path.expanduser(candidate))
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,25 @@ def test_a_new_file_under_two_names_is_refused_as_two_outputs(
         with pytest.raises(BiLmError, match=f"^the output {name} is also another output$"):
             check_outputs(["folder/new", name], [])
     check_outputs(["folder/new", "link/other", "new"], [])
+
+
+def test_an_output_that_cannot_be_a_path_is_refused() -> None:
+    with pytest.raises(BiLmError, match=r"^the path 'a\\x00b' has the character NUL$"):
+        check_outputs(["a\0b"], [])
+
+
+def test_a_pattern_of_inputs_is_looked_for_only_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patterns: list[str] = []
+
+    def count(pattern: str) -> Iterator[str]:
+        patterns.append(pattern)
+        return iter(())
+
+    monkeypatch.setattr("elmo_plugin.common.files.iglob", count)
+    check_outputs([tmp_path / "new"], ["text/*.txt", "a*:b*"])
+    assert patterns == ["text/*.txt", "a*:b*", "a*", "b*"]
 
 
 def test_a_finished_file_replaces_the_old_one(tmp_path: Path) -> None:

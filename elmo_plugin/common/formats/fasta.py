@@ -116,10 +116,12 @@ class _UnfinishedRecord:
 
 def _name_of_record(line: str, place: str) -> str:
     """Returns the first word behind `>`. Raises `BiLmError` if there is none."""
-    words = line[1:].split()
-    if not words:
+    # Only a space or a tab ends a name. Other white space, such as a no-break space, is part of it.
+    words = re.split(r"[ \t]", line[1:].strip(), maxsplit=1)
+    name = words[0]
+    if not name:
         raise BiLmError(f"{place}: expected a name after >")
-    return words[0]
+    return name
 
 
 def _letters(line: str, place: str) -> str:

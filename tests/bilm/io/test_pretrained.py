@@ -14,6 +14,7 @@ from typing import Any
 import huggingface_hub
 import pytest
 import torch
+from huggingface_hub.utils import filter_repo_objects
 
 import elmo_plugin
 from elmo_plugin.bilm import BiLm, BiLmError
@@ -209,6 +210,16 @@ def test_a_hub_model_is_loaded_from_a_folder_or_from_files(
 def test_an_address_of_the_hub_may_end_with_a_slash(hub: list[tuple[str, ...]]) -> None:
     assert fetch("hf://someone/elmo/") == fetch("hf://someone/elmo")
     assert hub == [("someone/elmo", None, None)] * 2
+
+
+def test_an_address_of_the_hub_may_name_a_folder_of_a_model(
+    hub: list[tuple[str, ...]], tmp_path: Path
+) -> None:
+    files = ["options.json", "small/options.json", "small/weights.hdf5"]
+    assert fetch("hf://someone/elmo/small/") == tmp_path / "served" / "small"
+    ((_, _, patterns),) = hub
+    found = list(filter_repo_objects(files, allow_patterns=patterns))
+    assert found == ["small/options.json", "small/weights.hdf5"]
 
 
 def test_an_unknown_hub_model_is_an_error_listing_what_was_tried(

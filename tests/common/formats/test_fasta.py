@@ -18,6 +18,13 @@ def test_lines_of_a_record_are_joined_in_every_dialect_of_fasta(tmp_path: Path) 
     assert count_residues(str(file)) == 13
 
 
+def test_a_name_ends_at_a_space_or_a_tab_alone(tmp_path: Path) -> None:
+    content = ">a\u00a01 x\nMK\n>a\u00a02\tx\nMK\n> \tb\u2003c \nMK\n"
+    (tmp_path / "a.faa").write_text(content, encoding="utf-8")
+    names = [protein.name for protein in read_fasta(str(tmp_path / "a.faa"))]
+    assert names == ["a\u00a01", "a\u00a02", "b\u2003c"]
+
+
 @pytest.mark.parametrize("letters", ["ACGT" * 7, "GA" * 30, "ACGTS" * 20])
 def test_short_proteins_and_repetitive_ones_are_accepted(tmp_path: Path, letters: str) -> None:
     (tmp_path / "a.faa").write_text(f">a\n{letters}\n")
