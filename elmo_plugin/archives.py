@@ -370,7 +370,8 @@ def _needs_tags_of_spacy(config: Mapping[str, Any]) -> bool:
     Returns whether a token indexer in a configuration uses a feature of words that only a model of
     spaCy can find, such as "pos_".
     """
-    return any(keys[-1] == "feature_name" and value != "text" for keys, value in values_in(config))
+    features = [value for keys, value in values_in(config) if keys[-1] == "feature_name"]
+    return any(feature != "text" for feature in features)  # "text" is the word itself
 
 
 def values_in(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

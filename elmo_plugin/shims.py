@@ -35,7 +35,7 @@ from elmo_plugin.common.logs import get_logger
 logger = get_logger(__name__)
 
 # Only the command `allennlp checklist` needs this package, and imports it itself.
-_ONLY_FOR_CHECKLIST = "allennlp.confidence_checks.task_checklists"
+_CHECKLIST_PACKAGE = "allennlp.confidence_checks.task_checklists"
 _GET_TOKENIZER = cached_transformers.get_tokenizer
 
 # The name of a model of spaCy, such as en_core_web_sm.
@@ -183,10 +183,11 @@ def _include_package(package_name: str, exclude: set[str] | None = None) -> None
 def _import_with_submodules(package_name: str, exclude: set[str] | None = None) -> None:
     """
     Imports a package and all its submodules, or a single module. As AllenNLP does, this leaves out
-    the names in `exclude` and all names that begin with `test` or `_`.
+    the names in `exclude`, all names that begin with `test` or `_`, and AllenNLP's package for
+    checklists.
     """
     is_excluded = exclude is not None and package_name in exclude
-    if is_excluded or package_name == _ONLY_FOR_CHECKLIST:
+    if is_excluded or package_name == _CHECKLIST_PACKAGE:
         return
     package = import_module(package_name)
     folders = list(getattr(package, "__path__", []))  # only packages have a `__path__`

@@ -147,9 +147,9 @@ class DerivingModule(nn.Module):
           most optimizers, whether or not in `no_grad`
 
         torch does not count writes through `.data` or numpy, nor the writes of fused optimizers. On
-        a CPU, such writes are noticed if they change the middle value of any weight. On a GPU they
-        are not noticed: call this method after them. On a CPU, call it after writing only a few
-        values in one of these ways.
+        a CPU, such a write is noticed if it changes the one value in the middle of a weight's
+        memory, as a step of an optimizer does. So call this method after writing only some of the
+        values. On a GPU such writes are not noticed: call it after each of them.
         """
         self._derived = None
 

@@ -472,7 +472,7 @@ def _pack_directions(weights: Tensor, dtype: torch.dtype) -> PackedLinear:
     `dtype`.
     """
     if len(weights) > 1:
-        # One batched product for all directions: only torch's own product can do that.
+        # One batched product for all directions. `pack_for_training` packs a single matrix alone.
         return torch_linear(weights.to(dtype).transpose(1, 2).contiguous())
     product = pack_for_training(weights[0], dtype)
 

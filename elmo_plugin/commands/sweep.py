@@ -129,8 +129,9 @@ def _check_before_training(planned: "Sequence[Training]", metric: "Metric") -> N
 
 def _train(planned: "Sequence[Training]", args: argparse.Namespace) -> "Iterable[Outcome]":
     """
-    Returns the outcomes of trainings. In this process, each training begins when its outcome is
-    requested; in several processes, if the options say so, all are trained first.
+    Returns the outcomes of trainings. If the options ask for several processes, all trainings have
+    ended before this returns. Otherwise this process trains, and each training begins when its
+    outcome is requested.
     """
     from elmo_plugin.sweeps.trainings import train_in_processes, train_in_turn
 

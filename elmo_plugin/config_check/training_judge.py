@@ -204,19 +204,22 @@ class _TrainingJudge(Judge[Mistake]):
         constructor = find_constructor(cls, kind)
         if constructor is None or may_read_other_keys(constructor.cls):
             return  # nobody knows here which keys it reads
-        unknown_key = "unknown key"
         is_top_level = not keys
+        message_of_unknown_key = "unknown key"
         if not is_top_level:
-            unknown_key += f" of {kind or cls.__name__}"
-        yield from self._judge_options(constructor, unknown_key, value, keys)
+            message_of_unknown_key = f"unknown key of {kind or cls.__name__}"
+        yield from self._judge_options(constructor, message_of_unknown_key, value, keys)
 
     def _judge_options(
-        self, constructor: Constructor, unknown_key: str, value: Mapping[str, Value], keys: Keys
+        self,
+        constructor: Constructor,
+        message_of_unknown_key: str,
+        value: Mapping[str, Value],
+        keys: Keys,
     ) -> Iterator[Mistake]:
         """
         Yields the mistakes in the values of an object's options, then a mistake for each unknown
-        key and for each missing option. `unknown_key` is the message for an unknown key, such as
-        "unknown key of lstm".
+        key and for each missing option.
         """
         options = constructor.options()
         takes_other_keys = _takes_other_keys(constructor.cls, options)
@@ -225,7 +228,7 @@ class _TrainingJudge(Judge[Mistake]):
                 yield from self.judge(options[name].annotation, item, (*keys, name))
             elif name != "type" and not takes_other_keys:
                 nearest = did_you_mean(name, options)
-                yield Mistake((*keys, name), f"{unknown_key}{nearest}")
+                yield Mistake((*keys, name), f"{message_of_unknown_key}{nearest}")
         yield from _missing(options, value, keys)
 
     @overrides

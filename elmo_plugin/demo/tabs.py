@@ -208,6 +208,7 @@ def bundled_tabs(max_characters: int) -> list[TaskTab]:
     Returns a tab for each of this package's trained models, and begins to load the models in the
     background. A model that only finds the predicates for another model gets no tab.
     """
+    # A model names, as its `predicates`, the model that finds predicates for it.
     names_of_taggers = {model.predicates for model in trained_models().values()}
     tabs = []
     for name, model in trained_models().items():

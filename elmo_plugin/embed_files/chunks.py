@@ -114,8 +114,8 @@ def chunks_of(records: Iterable[Record], chunk_size: int, digest: blake2b) -> It
 
 def _line_records(name: str, lines: Iterable[bytes], column: int | None) -> Iterator[Record]:
     """
-    Yields a record for each line of a text. In a table, the `column` of words is given, and the
-    words in consecutive rows are a sentence: yields a record for each sentence.
+    Yields a record for each line of a text. With a `column`, the text is a table with a word in
+    each row: yields a record for each sentence, until the next blank row.
     """
     for number, line in enumerate(sentence_lines(lines, name, column), 1):
         place = sentence_place(name, number, column)

@@ -78,8 +78,8 @@ class CharacterCnn(TokenEmbedder):
         self.activation = activation
         self.dropout = Dropout(dropout)
         self._output_dim = num_filters * len(widths)
-        # `convolve_by_length` is fastest if the padding after the longest word has more slots than
-        # the widest filter covers.
+        # With more slots of padding than the widest filter covers, `convolve_by_length` computes
+        # all filters in one product.
         self._slots_of_padding = max(widths) + 1
 
     @overrides

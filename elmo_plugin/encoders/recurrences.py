@@ -370,12 +370,12 @@ class GruRecurrence(Function):
         recurrent_rz, recurrent_n = recurrent.split([2 * dim, dim], dim=2)
         gates = projected.clone()  # r, z and n, once they are activated
         hidden = projected.new_empty(directions, rows, dim)
-        # Views of the rows of each time step.
+        # Views of the rows of each time step, through which the loop fills the tensors above.
         rz = gates[..., : 2 * dim].split(batch_sizes, dim=1)
         r, z, n = [gate.split(batch_sizes, dim=1) for gate in gates.chunk(3, dim=2)]
         sums = recurrent.split(batch_sizes, dim=1)
-        added_to_rz = recurrent_rz.split(batch_sizes, dim=1)
-        added_to_n = recurrent_n.split(batch_sizes, dim=1)
+        sums_rz = recurrent_rz.split(batch_sizes, dim=1)
+        sums_n = recurrent_n.split(batch_sizes, dim=1)
         outputs = hidden.split(batch_sizes, dim=1)
         h = projected.new_zeros(directions, batch_sizes[0], dim)
         add_product = product_adder(recurrent, dtype)
@@ -383,8 +383,8 @@ class GruRecurrence(Function):
             h = h[:, :size]
             sums[t].copy_(bias)
             add_product(sums[t], h, transposed)
-            rz[t].add_(added_to_rz[t]).sigmoid_()
-            n[t].addcmul_(r[t], added_to_n[t]).tanh_()
+            rz[t].add_(sums_rz[t]).sigmoid_()
+            n[t].addcmul_(r[t], sums_n[t]).tanh_()
             h = torch.lerp(n[t], h, z[t], out=outputs[t])
         ctx.save_for_backward(weight, gates, recurrent_n, hidden)
         ctx.batch_sizes = batch_sizes

@@ -118,12 +118,13 @@ class BiLmTrainer(ResumableTrainer):
                 self._state_to_resume["finished_passes"], self._epoch_progress.totals["batches"]
             )
             if isinstance(self._validation_data_loader, BiLmStreamLoader):
-                # `ResumableTrainer` repeats the validations of finished epochs. They are passes
-                # without batches here, but they count: with `shuffle`, each pass has another order.
+                # With `shuffle`, each pass over the validation data has another order, so the
+                # loader must know how many passes there were: one for each finished epoch that was
+                # validated. `ResumableTrainer` repeats these passes, and they yield no batch.
                 validates_epochs = self._state_to_resume["validates_epochs"]
-                num_validations = sum(validates_epochs[: self._start_after_epochs_completed])
-                finished_passes = [0] * num_validations
-                self._validation_data_loader.resume(finished_passes, 0)
+                finished_epochs = validates_epochs[: self._start_after_epochs_completed]
+                batches_of_passes = [0 for is_validated in finished_epochs if is_validated]
+                self._validation_data_loader.resume(batches_of_passes, 0)
 
 
 def _seed_process(rank: int) -> None:

@@ -133,6 +133,7 @@ class TextPredictor:
         """
         names = self.task.text_names
         inputs = dict(zip(names, texts, strict=False))  # the texts may be fewer than the names
+        # A text may be given by another name that the task knows, such as `context` for `passage`.
         by_usual_name = {self.task.usual_name(name): text for name, text in named.items()}
         remaining_names = names[len(texts) :]
         if set(by_usual_name) != set(remaining_names):

@@ -77,8 +77,8 @@ class CountingMetric(Metric):
 
     def missing_gold(self) -> str:
         """
-        If the gold data contain nothing to find, so that F1 can only be 0, returns a word for it,
-        such as "entities". Otherwise returns an empty string. Subclasses override this method.
+        Returns a noun, such as "entities", if the gold data have none of these, so that F1 can only
+        be 0. Otherwise returns an empty string. Subclasses override this method.
         """
         return ""
 

@@ -37,7 +37,6 @@ def test_autocast_does_not_change_the_numbers(make_bilm: BiLmMaker, dtype: torch
         assert torch.equal(bilm(ids_of("the play")).layers, expected)
 
 
-@pytest.mark.slow
 def test_threads_get_the_same_vectors_as_a_single_thread(make_bilm: BiLmMaker) -> None:
     bilm = make_bilm().requires_grad_(False)
     texts = [ids_of(f"w{number} play w{number % 3}", f"w{number}") for number in range(24)]

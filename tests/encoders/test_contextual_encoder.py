@@ -133,7 +133,6 @@ def random_text(*shape: int) -> TextFieldTensors:
     return {"tokens": {"tokens": words}, "elmo": {"elmo_tokens": characters.short()}}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lengths", "largest"), [((12, 400), [(3, 12), (3, 400)]), ((12, 40), [(6, 40)])]
 )

@@ -282,7 +282,8 @@ def write_files(folder: str | Path, checkpoint: Checkpoint) -> tuple[Path, Path]
     """
     Writes a biLM as the two files of published models, and returns their paths. A process that is
     killed meanwhile may have replaced only one of them; reading then refuses the pair. Raises
-    `BiLmError` if the weights are damaged or cannot be written, and `OSError` if the files cannot.
+    `BiLmError` if the weights are damaged or do not fit the format, and `OSError` if the system
+    cannot write the files.
     """
     files = (Path(folder) / OPTIONS_NAME, Path(folder) / WEIGHTS_NAME)
     for file in files:

@@ -175,8 +175,12 @@ def find_strings(file: h5py.File, name: str) -> h5py.Dataset | None:
     `BiLmError` if the dataset holds something else.
     """
     dataset = _find_dataset(file, name)
+    # `write_strings` stores all strings in one array of bytes.
     if dataset is not None and (dataset.ndim != 1 or dataset.dtype != np.uint8):
-        raise BiLmError(f"the dataset {name} is not a list of strings, but {dataset.dtype}")
+        raise BiLmError(
+            f"the dataset {name} is not a list of strings, but {dataset.dtype} of shape "
+            f"{dataset.shape}"
+        )
     return dataset
 
 

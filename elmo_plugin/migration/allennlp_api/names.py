@@ -47,14 +47,15 @@ def mappings(options: BiLmOptions) -> list[TensorMapping]:
         )
     )
     table.extend(_linear("_token_embedder._projection", "token_encoder.projection"))
+    # Our table has one direction after the other; AllenNLP's order is layer by layer.
     table.extend(sorted(lstm_mappings("_elmo_lstm.", options.lstm), key=_layer_number))
     return table
 
 
 def _layer_number(mapping: TensorMapping) -> int:
     """
-    Returns the number in `_elmo_lstm.forward_layer_1.…`: AllenNLP lists the two directions of a
-    layer together.
+    Returns the number of the layer to which an LSTM's weight belongs, such as 1 if AllenNLP calls
+    it `_elmo_lstm.forward_layer_1.…`.
     """
     _, layer, _ = mapping.theirs.split(".", maxsplit=2)
     _, _, number = layer.rpartition("_")
@@ -127,15 +128,16 @@ def published_options(weights: Mapping[str, Tensor]) -> BiLmOptions:
     the LSTM clips its cells and projections: all published models clip them at 3.
     """
     filters = []
-    for convolution in _numbered(weights, CONVOLUTION):
+    for convolution in _weights_of_layers(weights, CONVOLUTION):
         n_filters, _, width = convolution.shape
         filters.append((width, n_filters))
     char_cnn = CharCnnOptions(
         filters=tuple(filters),
         embedding_dim=weights[CHARACTERS].size(1),
-        n_highway=len(_numbered(weights, HIGHWAY)),
+        n_highway=len(_weights_of_layers(weights, HIGHWAY)),
     )
-    projections = _numbered(weights, LSTM_PROJECTION)
+    # The weights of the forward direction; the backward one has the same shapes.
+    projections = _weights_of_layers(weights, LSTM_PROJECTION)
     projection_dim, dim = projections[0].shape
     lstm = LstmOptions(projection_dim, dim, n_layers=len(projections), cell_clip=3, proj_clip=3)
     return BiLmOptions(char_cnn, lstm)
@@ -147,7 +149,7 @@ def _linear(theirs: str, ours: str) -> Iterator[TensorMapping]:
         yield TensorMapping(f"{theirs}.{kind}", (f"{ours}.{kind}",))
 
 
-def _numbered(weights: Mapping[str, Tensor], name_format: str) -> list[Tensor]:
+def _weights_of_layers(weights: Mapping[str, Tensor], name_format: str) -> list[Tensor]:
     """Returns the weights of layers 0, 1 and so on. `name_format` has a place for the number."""
     found = []
     for number in itertools.count():

@@ -15,7 +15,9 @@ from elmo_plugin.migration.porting.config import (
 _NEW_KEYS = {"iterator": "data_loader", "validation_iterator": "validation_data_loader"}
 _DEFAULT_BATCH_SIZE = 32  # AllenNLP 0.x took it if none was given.
 _LAZY_INSTANCES = 1000
-_PROCESSES = "alone: `data_loader.num_workers` needs a reader with `apply_token_indexers`"
+_NOTE_ON_PROCESSES = (
+    "the `{key}` alone: `data_loader.num_workers` needs a reader with `apply_token_indexers`"
+)
 _PORTED_ITERATORS = ("basic", "bucket", "epoch_tracking_bucket")
 # Options that hardly change a training.
 _MINOR_OPTIONS = ("biggest_batch_first", "cache_instances", "track_epoch")
@@ -106,7 +108,7 @@ def _innermost_iterator(porting: Porting, place: str, iterator: Any) -> Config:
         return {"type": iterator}
     innermost: Config = dict(iterator)
     while "base_iterator" in innermost:
-        porting.note(place, f"the `base_iterator` {_PROCESSES}")
+        porting.note(place, _NOTE_ON_PROCESSES.format(key="base_iterator"))
         innermost = dict(innermost["base_iterator"])
     return innermost
 
@@ -183,7 +185,7 @@ def port_readers(porting: Porting) -> None:
         if type_of(reader) == "multiprocess" and isinstance(reader.get("base_reader"), dict):
             reader = reader["base_reader"]
             config[key] = reader
-            porting.note(key, f"the `base_reader` {_PROCESSES}")
+            porting.note(key, _NOTE_ON_PROCESSES.format(key="base_reader"))
         if "lazy" in reader:
             is_lazy = reader.pop("lazy")
             if is_lazy and loader in config:

@@ -122,10 +122,12 @@ class Conll2003Reader(TaskDatasetReader):
             columns = f"{width} columns"
             if width == 1:
                 columns = "one column"
-            raise line.error(
-                f"expected a word and its tag, got {columns}; {_IMPORT_HINT}, tag_column chooses "
-                "a column, and `elmo predict` takes texts, or JSON with a list of words"
+            # Perhaps the file is meant for another command.
+            hint = (
+                f"{_IMPORT_HINT}, tag_column chooses a column, and `elmo predict` takes texts, or "
+                "JSON with a list of words"
             )
+            raise line.error(f"expected a word and its tag, got {columns}; {hint}")
         for option, column in (
             ("word_column", self._word_column),
             ("tag_column", self._tag_column),

@@ -139,7 +139,8 @@ class NerF1(SpanF1):
         for tags, gold_tags in zip(predicted, gold, strict=True):
             if len(tags) != len(gold_tags):
                 raise ValueError(f"ner_f1: expected {len(gold_tags)} tags, got {len(tags)}")
-            self.add([list(zip(gold_tags, tags, strict=True))])
+            gold_and_predicted = list(zip(gold_tags, tags, strict=True))
+            self.add([gold_and_predicted])
 
     def add(self, sentences: Iterable[Sequence[tuple[str, str]]]) -> None:
         """Adds sentences, each with the gold tag and the predicted tag of its words."""

@@ -76,7 +76,6 @@ def test_a_document_of_a_single_word_has_no_clusters(instances: list[Instance]) 
     assert (output["clusters"], output["antecedents"]) == ([], [])
 
 
-@pytest.mark.slow
 def test_training_reads_a_window_of_sentences_at_its_place_in_the_document() -> None:
     sentences = [["w"] * length for length in (3, 1, 4, 2, 5)]
     instance = instance_of(sentences)
