@@ -125,12 +125,14 @@ class TaskPredictor(Predictor):
 
 
 def _strings_in(value: Any) -> Iterator[str]:
-    """Yields a value that is a string, or the strings in a list, such as words."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for part in value:
-            yield from _strings_in(part)
+    """Yields a value that is a string, or the strings in lists at any depth, such as words."""
+    waiting = [value]  # not recursive, because JSON may be nested more deeply than Python calls
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, list):
+            waiting += reversed(part)  # so that the first string is yielded first
 
 
 def _count_words(field: Field[Any]) -> int:

@@ -1,5 +1,6 @@
 """Inputs that are none: the predictors of all tasks say so before a model runs."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -74,6 +75,19 @@ def test_wrong_input_is_an_error_of_one_line(name: str, line: Any, message: str)
     with pytest.raises(ConfigurationError, match=f"^{name}: .*{message}") as error:
         predictor.predict_json(line)
     assert "\n" not in str(error.value)
+
+
+def test_lists_may_be_nested_more_deeply_than_calls() -> None:
+    """Python's parser of JSON has a limit of its own, which is a higher one from 3.12 on."""
+    predictor: Any = Predictor.by_name("elmo_ner")(nn.Linear(1, 1), StringReader())
+    nested: list[Any] = ["a"]
+    wrong: list[Any] = ["\ud800"]
+    for _ in range(2 * sys.getrecursionlimit()):
+        nested = [nested]
+        wrong = [wrong]
+    predictor.check_input({"words": nested})
+    with pytest.raises(ConfigurationError, match='"words": half of a surrogate pair'):
+        predictor.check_input({"words": wrong})
 
 
 class StringReader(DatasetReader):

@@ -82,12 +82,15 @@ def average_boundary_logits(members: list[BoundaryLogits]) -> BoundaryLogits:
     Returns logits whose probabilities of the first and of the last word are the means over the
     models.
     """
+    # At padding, the values are finite, as the logits of a single model are. If all of them were
+    # -inf, the gradient of `logsumexp` would be NaN.
+    lowest = torch.finfo(members[0].start.dtype).min
     starts = []
     ends = []
     for member in members:
         start, end = member.log_probabilities()
-        starts.append(start)
-        ends.append(end)
+        starts.append(start.masked_fill(~member.mask, lowest))
+        ends.append(end.masked_fill(~member.mask, lowest))
     # This is the logarithm of the sum of the probabilities. As logits, the sum and the mean are the
     # same, because a softmax does not notice a common factor.
     return BoundaryLogits(

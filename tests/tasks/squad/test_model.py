@@ -272,3 +272,21 @@ def test_an_ensemble_averages_probabilities() -> None:
             *(probabilities(each, row) for each in (average, one, other)), strict=True
         ):
             torch.testing.assert_close(found, (first + second) / 2)
+        length = int(average.mask[row].sum())
+        best = best_answers(average, max_words=5, count=20)[row]
+        assert len(best) == length * (length + 1) / 2, "no answer ends in padding"
+
+
+def test_the_loss_of_an_ensemble_has_no_gradient_at_padding() -> None:
+    members = [logits_of(seed, [5, 3, 1]) for seed in (0, 1)]
+    for member in members:
+        member.start.requires_grad_()
+        member.end.requires_grad_()
+    average = average_boundary_logits(members)
+    assert average.start.isfinite().all() and average.end.isfinite().all()
+    span_loss(average, torch.tensor([[[1, 2]], [[0, 2]], [[0, 0]]])).backward()
+    for member in members:
+        for gradient in (member.start.grad, member.end.grad):
+            assert gradient is not None and gradient.isfinite().all()
+            assert gradient[~member.mask].count_nonzero() == 0
+            assert gradient[:2].count_nonzero() == 8, "words of texts with several words"
