@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from elmo_plugin.common.integers import DIGITS
 from elmo_plugin.importers.tables import Row
 from elmo_plugin.importers.tag_encodings import OUTSIDE_MARKS
 from elmo_plugin.tasks.spans import parse_tag
@@ -50,7 +49,8 @@ CONLLU_NAMES = (
 )
 _WORD_CLASS = re.compile(r"[A-Z][A-Z0-9$|_-]*|[\W_]+")  # as tag sets have them
 _NUMBERS = re.compile(r"[\d.,:-]*\d")  # also the places of words in a text, such as 12-15
-_NUMBERED = re.compile(rf"[^\d]*{DIGITS}\.?0?")  # as "Sentence: 12"
+# As "Sentence: 12". The id of a tweet has 19 digits, but `int` refuses thousands of them.
+_NUMBERED = re.compile(r"[^\d]*\d{1,100}\.?0?")
 
 
 def is_number(text: str) -> bool:

@@ -10,7 +10,7 @@ from elmo_plugin.importers.tables import Row
 from elmo_plugin.importers.tag_encodings import OUTSIDE_MARKS
 from elmo_plugin.tasks.spans import parse_tag
 
-_SENTENCE_AND_WORD = re.compile(rf"(?P<sentence>{DIGITS})[-.](?P<word>{DIGITS})")  # as "3-1"
+_SENTENCE_AND_WORD = re.compile(rf"(?P<sentence>\d+)[-.](?P<word>{DIGITS})")  # as "3-1"
 _DIGITS = re.compile(r"\d+")
 _MIN_LENGTH_OF_LONGEST = 3  # words of a sentence; a column that counts to two may be anything
 

@@ -21,6 +21,7 @@ _FIXED_COLUMNS = 10  # before the columns of predicates, in CoNLL-U and CoNLL-20
 _FIXED_COLUMNS_2009 = 12
 _HEAD = 6  # in CoNLL-U
 _HEADS_2009 = (8, 9)  # gold and predicted
+_FLAG_OF_FIRST_PROPOSITIONS = 8  # in place of the last two columns of CoNLL-U, with the frameset
 _FLAGS = {"Y", "_"}  # of a column that only says whether a word is a predicate
 # The first word, the contraction of the first words, or an empty node before them, in CoNLL-U.
 _FIRST_NUMBER = re.compile(r"1(-\d+)?|0\.\d+")
@@ -28,17 +29,24 @@ _FIRST_NUMBER = re.compile(r"1(-\d+)?|0\.\d+")
 
 def is_dependencies(lines: Sequence[Line]) -> bool:
     """
-    Returns whether the first word of a file has the number 1 in its first column, and more than the
-    ten columns of CoNLL-U.
+    Returns whether the first word of a file has the number 1 in its first column, and some word has
+    more than the ten columns of CoNLL-U. Words of sentences without predicates may have only these.
     """
-    for line in lines:
+    for number, line in enumerate(lines):
         if line_kind(line) in ("begin", "end"):
             return False  # CoNLL-2012: its first column has the document, and that may be called 1
         if line.text.strip() and not line.text.startswith("#"):
-            columns = line.text.rstrip("\r\n").split("\t")
+            columns = _columns_in(line)
             is_first = _FIRST_NUMBER.fullmatch(columns[0]) is not None
-            return is_first and len(columns) > _FIXED_COLUMNS
+            if not is_first or len(columns) < _FIXED_COLUMNS:
+                return False
+            return any(len(_columns_in(word)) > _FIXED_COLUMNS for word in lines[number:])
     return False
+
+
+def _columns_in(line: Line) -> list[str]:
+    """Returns the columns of a line, between tabs."""
+    return line.text.rstrip("\r\n").split("\t")
 
 
 def read_dependencies(lines: Sequence[Line], report: Report) -> Iterator[tuple[Line, SrlSentence]]:
@@ -46,12 +54,16 @@ def read_dependencies(lines: Sequence[Line], report: Report) -> Iterator[tuple[L
     Yields the first line of each sentence, and the sentence. Each argument is one word, its head.
 
     Raises `ConfigurationError`, naming file and line, if the words of a sentence are not numbered
-    without gaps, or if it has more or fewer columns of arguments than predicates.
+    without gaps, if it has too few columns, or more or fewer columns of arguments than predicates.
     """
     report.took("each argument is one word, its head, as these columns mark it")
     for rows in numbered_sentences(lines):
         check_lengths(rows)
         _check_numbers(rows)
+        if len(rows[0].columns) < _FIXED_COLUMNS:
+            raise rows[0].line.error(
+                f"expected at least {_FIXED_COLUMNS} columns, got {len(rows[0].columns)}"
+            )
         yield rows[0].line, _sentence_of(rows, report)
 
 
@@ -74,7 +86,10 @@ def _sentence_of(rows: Sequence[Row], report: Report) -> SrlSentence:
     Returns the sentence of some rows. Raises `ConfigurationError`, naming file and line, if it has
     more or fewer columns of arguments than predicates.
     """
+    words = [row.columns[_FORM] for row in rows]
     frameset_column = _find_framesets(rows)
+    if frameset_column is None:
+        return SrlSentence(words, [], rows[0].line.location)
     framesets = [row.columns[frameset_column] for row in rows]
     predicate_words = [index for index, frameset in enumerate(framesets) if _is_marked(frameset)]
     argument_columns = range(frameset_column + 1, len(rows[0].columns))
@@ -92,15 +107,19 @@ def _sentence_of(rows: Sequence[Row], report: Report) -> SrlSentence:
         lemma = framesets[word].partition(".")[0]
         labels = [row.columns[column] for row in rows]
         predicates.append(Predicate(word, lemma, _arguments_of(word, labels, report)))
-    words = [row.columns[_FORM] for row in rows]
     return SrlSentence(words, predicates, rows[0].line.location)
 
 
-def _find_framesets(rows: Sequence[Row]) -> int:
+def _find_framesets(rows: Sequence[Row]) -> int | None:
     """
     Returns the column with the framesets, such as `scare.01`. It is the first one after the fixed
-    columns, or the second one if the first only flags the predicates with `Y`.
+    columns, or the second one if the first only flags the predicates with `Y`. Returns `None` if
+    there are only the fixed columns, as in some files at sentences without predicates.
     """
+    if any(row.columns[_FLAG_OF_FIRST_PROPOSITIONS] == "Y" for row in rows):
+        return _FLAG_OF_FIRST_PROPOSITIONS + 1
+    if len(rows[0].columns) == _FIXED_COLUMNS:
+        return None
     column = _FIXED_COLUMNS
     if _is_conll2009(rows):
         column = _FIXED_COLUMNS_2009

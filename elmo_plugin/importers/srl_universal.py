@@ -104,8 +104,8 @@ def _parse_arguments(cell: str, line: Line) -> list[Span]:
     """
     arguments = []
     for text in cell.split("|"):
-        if text in ("", "_"):
-            continue  # no argument
+        if text in NO_ANNOTATION:
+            continue
         match = _SPAN.fullmatch(text)
         if match is None:
             raise line.error(f"expected arguments such as A0:1-1|A1:3-7, got {cell!r}")

@@ -42,6 +42,19 @@ def test_other_numbers_of_words_separate_nothing(tmp_path: Path, text: str) -> N
     assert read_tags(tmp_path / "f.tsv", text) == [expected, expected]
 
 
+@pytest.mark.parametrize("suffixes", [("", ""), ("-1", "-2")])
+def test_the_19_digits_of_a_tweets_id_may_number_its_sentence(
+    tmp_path: Path, suffixes: tuple[str, str]
+) -> None:
+    first = 1_234_567_890_123_456_789
+    lines = ["word\tner\tnr"]
+    for tweet in (first, first + 1, first + 2):
+        lines.append(f"Ola\tB-PER\t{tweet}{suffixes[0]}")
+        lines.append(f"ran\tO\t{tweet}{suffixes[1]}")
+    expected = (["Ola", "ran"], ["B-PER", "O"])
+    assert read_tags(tmp_path / "f.tsv", "\n".join(lines)) == [expected] * 3
+
+
 @pytest.mark.parametrize("prefix", ["", "c", "c.", "c. "])
 def test_numbers_that_fall_are_not_numbers_of_sentences_whatever_stands_before_them(
     tmp_path: Path, prefix: str

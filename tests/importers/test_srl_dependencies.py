@@ -41,7 +41,14 @@ def conllu(with_flags: bool) -> list[list[str]]:
     return rows
 
 
-@pytest.mark.parametrize("rows", [conll2009(), conllu(False), conllu(True)])
+def first_universal_propositions() -> list[list[str]]:
+    """Returns rows with a flag and a frameset in place of the last two columns of CoNLL-U."""
+    return [[*row[:8], *row[10:]] for row in conllu(with_flags=True)]
+
+
+@pytest.mark.parametrize(
+    "rows", [conll2009(), conllu(False), conllu(True), first_universal_propositions()]
+)
 def test_heads_of_arguments_are_read_as_arguments_of_one_word(
     tmp_path: Path, rows: list[list[str]]
 ) -> None:
@@ -70,6 +77,40 @@ def test_arguments_without_a_predicate_are_an_error_naming_the_line(
         row[:] = ["_" if column == "Y" else column for column in row]
     with pytest.raises(ConfigurationError, match=r"line 1: .* 0 predicates, but 1 columns"):
         sentence_in(tmp_path / "f.conll", rows)
+
+
+@pytest.mark.parametrize("with_roles", [conllu(False), first_universal_propositions()])
+def test_sentences_without_predicates_may_have_only_the_columns_of_conllu(
+    tmp_path: Path, with_roles: list[list[str]]
+) -> None:
+    without_roles = [row[:10] for row in conllu(False)]
+    contraction = ["3-4", "bigcats", *["_"] * 8]
+    sentences = [without_roles, [*with_roles[:2], contraction, *with_roles[2:]], without_roles]
+    texts = []
+    for rows in sentences:
+        texts.append("# text\n" + "".join("\t".join(row) + "\n" for row in rows))
+    examples, _ = read("srl", tmp_path / "f.conllu", "\n".join(texts))
+    predicates = [sentence_of(example.words).predicates for example in examples]
+    assert [len(found) for found in predicates] == [0, 1, 0]
+    assert predicates[1][0].arguments == EXPECTED
+
+
+def test_several_predicates_of_the_first_universal_propositions_have_a_column_each(
+    tmp_path: Path,
+) -> None:
+    rows = first_universal_propositions()
+    rows[3][8:] = ["Y", "cat.01", "A1"]
+    second_column = ["_", "A0", "A2", "_"]
+    rows = [[*row, label] for row, label in zip(rows, second_column, strict=True)]
+    first, second = sentence_in(tmp_path / "f.conllu", rows).predicates
+    assert (first.word, first.lemma, first.arguments) == (1, "scare", EXPECTED)
+    expected = [Span(1, 2, "A0"), Span(2, 3, "A2"), Span(3, 4, "V")]
+    assert (second.word, second.lemma, second.arguments) == (3, "cat", expected)
+
+
+def test_too_few_columns_in_a_later_sentence_are_an_error_naming_the_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="line 6: expected at least 10 columns, got 1"):
+        sentence_in(tmp_path / "f.conllu", [*conllu(False), [""], ["5"]])
 
 
 def test_a_missing_column_of_arguments_is_an_error_naming_the_line(tmp_path: Path) -> None:

@@ -28,6 +28,13 @@ def test_arguments_are_read_from_their_word_numbers(text: str) -> None:
     assert (yes, none, place) == (["Oui"], [], "f, line 11")
 
 
+@pytest.mark.parametrize("mark", ["-", "*", ""])
+def test_a_word_without_annotation_may_have_any_usual_mark(mark: str) -> None:
+    text = FILE.replace("INTJ\t_\t_\t_", f"INTJ\t{mark}\t{mark}\t{mark}")
+    assert text != FILE
+    assert sentences_of(text) == sentences_of(FILE)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

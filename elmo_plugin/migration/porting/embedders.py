@@ -57,13 +57,16 @@ def port_unmatched_embedders(porting: Porting) -> None:
     `embedder_to_indexer_map`. `empty` embeds the output of indexers that no embedder reads.
     """
     indexers_of_readers = _token_indexers(porting)
+    old_names = _names_in(indexers_of_readers)
     for place, part in porting.objects("model"):
         embedders = part.get("token_embedders")
         if not isinstance(embedders, dict):
             continue  # it is no text field embedder
         arrays_of_embedders = part.pop("embedder_to_indexer_map", None)
         if arrays_of_embedders:
-            _rename_indexers(porting, place, embedders, arrays_of_embedders, indexers_of_readers)
+            _rename_indexers(
+                porting, place, embedders, arrays_of_embedders, indexers_of_readers, old_names
+            )
         if part.pop("allow_unmatched_keys", None) is not None:
             unmatched = _names_in(indexers_of_readers) - embedders.keys()
             if "elmo" in porting.get("model"):
@@ -77,12 +80,13 @@ def _rename_indexers(
     embedders: Config,
     arrays_of_embedders: Config,
     indexers_of_readers: list[Config],
+    old_names: Collection[str],
 ) -> None:
     """
     Gives each indexer the name of the embedder that reads its arrays. If several embedders read the
-    arrays of an indexer, each gets a copy of the indexer.
+    arrays of an indexer, each gets a copy of the indexer. `old_names` are those of all indexers
+    before any was renamed: another text field embedder of the model may read the same arrays.
     """
-    old_names = _names_in(indexers_of_readers)
     copied: set[str] = set()
     for name, value in arrays_of_embedders.items():
         arrays = _names_of_arrays(value)

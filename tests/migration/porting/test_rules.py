@@ -196,6 +196,17 @@ def test_indexers_are_renamed_after_their_embedders(
     assert [note.text.partition(";")[0] for note in notes if note.kind == "left"] == left
 
 
+def test_two_embedders_of_a_model_may_read_the_same_renamed_indexer() -> None:
+    part = {"embedder_to_indexer_map": {"tokens": ["words"]}, "token_embedders": {"tokens": ELMO}}
+    config = {"dataset_reader": READER, "model": {"text_field_embedder": part, "other": {**part}}}
+    new, notes = port_config(config)
+    assert "tokens" in new["dataset_reader"]["token_indexers"]
+    assert [note for note in notes if note.kind == "left"] == []
+    renamed = [note.place for note in notes if "the indexer 'words' is now 'tokens'" in note.text]
+    places = ["model.text_field_embedder", "model.other"]
+    assert renamed == [f"{place}.embedder_to_indexer_map.tokens" for place in places]
+
+
 def test_words_of_elmos_old_cache_do_not_add_an_indexer() -> None:
     part = {"embedder_to_indexer_map": {"tokens": ["words", "bert-offsets"]},
         "token_embedders": {"tokens": {"type": "elmo_token_embedder"}}}
