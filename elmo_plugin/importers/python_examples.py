@@ -35,9 +35,11 @@ def read_examples(file: str, text: str) -> Iterator[Record]:
         RecursionError,
         MemoryError,
     ) as error:
+        # `literal_eval` ends its message with an object of `ast`, shown by its memory address.
+        reason, _, _ = str(error).partition(": <ast.")
         raise ConfigurationError(
             f'{file}: expected a list such as [("Ada left.", {{"entities": [(0, 3, "PER")]}})] '
-            f"and nothing else, got other Python ({error})"
+            f"and nothing else, got other Python ({reason})"
         ) from None
     for statement in statements[1:]:
         if isinstance(getattr(statement, "value", None), ast.List):
