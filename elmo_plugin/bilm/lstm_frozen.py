@@ -196,12 +196,13 @@ def _run_time_steps(
     is overwritten with the final one, and so is its hidden state if `keep_state`.
     """
     bound = layers.proj_clip
-    gates_from_inputs = input_gates(partial(layers.gates_from_inputs, inputs), batch_sizes)
+    # The part of the gates that comes from the inputs of each time step
+    inputs_of_steps = input_gates(partial(layers.gates_from_inputs, inputs), batch_sizes)
     output_of_step = outputs.split(list(batch_sizes), dim=-2)
     hidden = state.hidden
     cell = state.cell
     activated = torch.empty_like(cell)
-    for step, from_inputs in enumerate(gates_from_inputs):
+    for step, from_inputs in enumerate(inputs_of_steps):
         size = batch_sizes[step]
         if size < cell.size(-2):  # sentences have ended, or have no words at all
             hidden = hidden[..., :size, :]
@@ -210,7 +211,7 @@ def _run_time_steps(
         # Shape: ([directions,] size, 4 * dim)
         products = layers.recurrent_linear(hidden, from_inputs)
         gates = products.to(cell.dtype).sigmoid_().chunk(4, dim=-1)
-        _update_cell(gates, cell, layers.cell_clip, activated)
+        _update_cell(gates, cell, layers.cell_clip, out=activated)
         hidden = layers.projection(activated.to(products.dtype)).clamp_(-bound, bound)
         output_of_step[step].copy_(hidden)  # Shape: ([directions,] size, projection_dim)
         is_last_step = step == len(batch_sizes) - 1

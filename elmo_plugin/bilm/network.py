@@ -222,24 +222,25 @@ class BiLmNetwork(DerivingModule):
             )
         slots = self.options.char_cnn.max_characters_per_token
         lengths = sentence_lengths(character_ids, slots)  # Shape: (batch,)
-        before = None
+        state_before = None
         if state is not None:
             # The earlier batch may have had fewer sentences than this one, or more. If it had
             # fewer, the further sentences start from zero.
-            before = state.padded(len(lengths)).rows(slice(len(lengths)))
+            num_sentences = len(lengths)
+            state_before = state.padded(num_sentences).rows(slice(num_sentences))
         settings = self.forward_settings(precision, keep_state)
         if self._needs_gradients(settings, state):
-            # With gradients, the LSTM refuses every precision but float32. It must see the one that
-            # was requested, not the one that this device falls back to: otherwise the same training
-            # would fail on one device and run on another.
+            # With gradients, the LSTM refuses every precision but float32. It gets the precision
+            # that was requested, even if this device falls back to float32: the same training must
+            # not fail on one device and run on another.
             requested = self.precision if precision is None else precision
             settings = settings._replace(precision=get_precision(requested))
             batch = find_words(character_ids, lengths)
-            output = self.forward_batch(batch, settings, before, boundaries)
+            output = self.forward_batch(batch, settings, state_before, boundaries)
         else:
             max_tokens = max_batch_tokens or self.max_batch_tokens
             output = self._forward_in_chunks(
-                character_ids, lengths, settings, before, boundaries, max_tokens
+                character_ids, lengths, settings, state_before, boundaries, max_tokens
             )
         if output.state is None or state is None:
             return output

@@ -90,8 +90,8 @@ def task_name(text: str, tasks: Collection[str]) -> str:
 
 def _as_sentence(meant: str) -> str:
     """
-    Returns the advice to type `meant`, a target in a table. A target that is a sentence, or empty,
-    is returned unchanged.
+    Returns a sentence that suggests `meant`, such as the name of an option. If it is a sentence
+    already, or empty, it is returned unchanged.
     """
     if not meant or _is_sentence(meant):
         return meant

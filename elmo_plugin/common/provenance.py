@@ -48,8 +48,9 @@ def _git(folder: Path, *arguments: str) -> str:
 
 def processor() -> str:
     """
-    Describes the processor: its name, family and model, its vector instructions, and the values of
-    `LIMITING_VARIABLES`. Without /proc/cpuinfo, returns only the name that Python knows.
+    Describes the processor: its name, family and model, its vector instructions, and the
+    environment variables that forbid some of these. Without /proc/cpuinfo, returns only the name
+    that Python knows.
     """
     path = Path("/proc/cpuinfo")
     if not path.exists():

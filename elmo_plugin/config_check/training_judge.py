@@ -275,7 +275,7 @@ def _takes_other_keys(cls: Any, options: Mapping[str, Parameter]) -> bool:
         return False
     package, _, _ = cls.__module__.partition(".")
     if package not in _KNOWN_PACKAGES:
-        return True
+        return True  # a class of the user's may read anything from `**kwargs`
     bases = {base.__name__ for base in cls.__mro__}
     return bases.isdisjoint(_BASES_THAT_REFUSE_UNKNOWN_KEYS)
 
@@ -293,9 +293,11 @@ def _is_required(option: Parameter, is_top_level: bool) -> bool:
     """Returns whether a configuration must have a value for an option."""
     if option.kind not in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY):
         return False  # `*args` and `**kwargs` may stay empty
-    is_part_of_training = is_top_level and option.name in _PARTS_OF_A_TRAINING
-    if option.name in PASSED_BY_ALLENNLP and not is_part_of_training:
-        return False  # AllenNLP passes this argument to the constructor
+    # AllenNLP passes the data loader, for example, to the trainer, but takes it from the top level
+    # of the configuration, so it must be given there.
+    is_given_here = is_top_level and option.name in _PARTS_OF_A_TRAINING
+    if option.name in PASSED_BY_ALLENNLP and not is_given_here:
+        return False
     return option.default is Parameter.empty
 
 

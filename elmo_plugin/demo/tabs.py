@@ -92,6 +92,7 @@ class Tab(ABC):
     def __init__(self, task: TaskCard, max_characters: int, models: Iterable[str]) -> None:
         self.slug = task.name
         self.title = task.title
+        # The height of each field of the form, in rows
         self.rows_of_fields = {text.name: text.rows for text in task.texts}
         self.max_characters = max_characters
         self.about = task.tab.about

@@ -51,7 +51,7 @@ def read_table(source: str) -> tuple[WordTable, str]:
         return read_text_table(source), ""
     file = BUNDLED / "words" / source / "vectors.safetensors"
     content = file.read_bytes()
-    keys = file.with_name(KEYS_NAME).read_bytes()
+    keys = file.with_name(KEYS_NAME).read_bytes()  # the `keys` of `WordTable`, packed
     table = table_from_bytes(content, keys, name=source)
     return table, digest(content).hex()
 

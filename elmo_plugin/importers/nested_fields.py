@@ -29,15 +29,17 @@ def _flat_values(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yields the fields that the field `name` becomes: the full name and the value of each."""
     is_object = isinstance(value, Mapping)
     if is_object and value.keys() == _ONLY_CHOICES:
-        yield name, value["choices"]
-    elif is_object and not _are_categories(value):
+        yield name, value["choices"]  # the object says nothing else
+    elif is_object and _are_categories(value):
+        yield name, value  # the importer of texts reads it whole: the keys are labels
+    elif is_object:
         for key, inner_value in value.items():
             yield from _flat_values(f"{name}.{key}", inner_value)
-    elif value and is_list_of(value, dict) and not _mark_parts_of_text(value):
+    elif not value or not is_list_of(value, dict) or _mark_parts_of_text(value):
+        yield name, value  # a plain value, or a list of entities: none has a label of the text
+    else:
         for key in _keys(value):
             yield f"{name}.{key}", [item[key] for item in value if key in item]
-    else:
-        yield name, value
 
 
 def _are_categories(value: Mapping[str, Any]) -> bool:

@@ -186,10 +186,13 @@ def _find_key_of_words(known: Mapping[str, Any]) -> str | None:
     return key_of_text
 
 
-def _find_key(known: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """Returns the key with the first of these names, or `None` if no key has such a name."""
+def _find_key(fields: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """
+    Returns the key that is called by the first possible one of these names, in capital or small
+    letters. Returns `None` if no key is called so.
+    """
     for name in names:
-        for key in known:
+        for key in fields:
             if key.lower() == name:
                 return key
     return None

@@ -181,8 +181,8 @@ def bilm_to_bytes(word_vectors: "WordVectors") -> bytes:
 
 def bilm_from_bytes(word_vectors: "WordVectors", content: bytes) -> None:
     """
-    Puts the biLM that `bilm_to_bytes` stored into `word_vectors`. Raises `BiLmError` if its weights
-    contain NaN or infinite numbers.
+    Gives `word_vectors` the biLM in `content`, the bytes that `bilm_to_bytes` returned. Raises
+    `BiLmError` if its weights contain NaN or infinite numbers.
     """
     # Imported here because they import torch, see `make_elmo`.
     from safetensors.torch import load

@@ -355,8 +355,9 @@ def _choose_recipe(train: TextFigures) -> Recipe:
     """
     fitting = [recipe for recipe in RECIPES if train.words <= recipe.max_words]
     recipe = fitting[0]  # the last recipe is for any size, so one always fits
-    # The model refuses more negatives than a third of the vocabulary.
-    if recipe.negatives is not None and 3 * recipe.negatives >= len(train.frequent):
+    vocabulary_size = len(train.frequent)
+    # The model takes fewer negatives than a third of the vocabulary.
+    if recipe.negatives is not None and 3 * recipe.negatives >= vocabulary_size:
         return recipe._replace(negatives=None)
     return recipe
 

@@ -349,6 +349,7 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
             changed[name] = with_overrides(config, changes)
         except ValueError as error:
             raise ConfigurationError(f"{source}: {error}") from None
+        # The type of the trainer will say whether a training can be resumed.
         _check_object(changed[name].get("trainer", {}), f"{source}: {name}, its trainer")
     return changed
 

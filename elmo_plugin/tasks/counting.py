@@ -89,7 +89,7 @@ class CountingMetric(Metric):
         at the end of the data. The metric then also warns if F1 is 0 because of the gold data, see
         `missing_gold`.
         """
-        over_all_processes = copy(self)
+        over_all_processes = copy(self)  # the same metric, with the counts of all processes
         over_all_processes.counts = self._counts_of_all_processes()
         if reset:
             self.reset()  # assigns new counts, so the copy keeps the old ones

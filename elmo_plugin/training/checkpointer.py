@@ -103,8 +103,8 @@ class AtomicCheckpointer(Checkpointer):
             self._remove_leftovers()
         damaged: dict[Point, BiLmError] = {}
         checkpoint = None
-        # AllenNLP's method also finds models without a training state: damaged checkpoints that are
-        # set aside as well.
+        # AllenNLP's method also finds models without a training state. These are damaged
+        # checkpoints, and are to be set aside.
         newest_first = sorted(super()._find_all_checkpoints(), reverse=True)
         for point in newest_first:
             try:

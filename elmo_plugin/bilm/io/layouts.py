@@ -189,6 +189,7 @@ def hdf5_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
         raise BiLmError("the published layout cannot hold the lexicons of ELMoForManyLangs")
     yield from _hdf5_char_cnn_mappings(cnn)
     sizes = (cnn.n_filters, lstm.projection_dim)
+    # Its datasets are called CNN_proj/W_proj and CNN_proj/b_proj.
     yield from _linear("CNN_proj", "proj", "token_encoder.projection", sizes)
     yield from _hdf5_lstm_mappings(lstm)
 

@@ -107,7 +107,8 @@ def weights_file(folder: Path) -> Path | None:
 
 def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
     """
-    Returns the options that a `bilm` model stores with its weights. Errors call the weights `name`.
+    Returns the options that a `bilm` model stores with its weights. Messages of errors begin with
+    `name`, the file of the weights.
     """
     if "_extra_state" not in state:
         raise BiLmError(f"{name}: the options of the biLM are missing in its weights")

@@ -145,7 +145,7 @@ class ElmoBiLm(nn.Module):
         it has a number greater than all of these.
         """
         for name in self._modules:
-            if name != "elmo":  # a script has added the module, and it would never run
+            if name != "elmo":  # a script has set a module of its own, and it would never run
                 raise not_supported(f"replacing {name}")
         if self._vocabulary is not None and word_inputs is not None:
             inputs = self._with_cached_words(self._vocabulary, inputs, word_inputs)

@@ -92,9 +92,9 @@ def from_allennlp(weights: Mapping[str, Tensor], options: BiLmOptions) -> dict[s
 
 def parameter_names(options: BiLmOptions) -> dict[str, str]:
     """
-    Returns the names that AllenNLP's users see in `named_parameters`, by our names. They are
-    AllenNLP's names. If AllenNLP arranges the values differently, a number follows its name, such
-    as `.0`, so that nobody copies the values by name.
+    Returns AllenNLP's name for each of our parameters: its users see these in `named_parameters`.
+    If AllenNLP arranges the values differently, a number follows the name, such as `.0`, so that
+    nobody copies the values by name.
     """
     names = {}
     for mapping in mappings(options):

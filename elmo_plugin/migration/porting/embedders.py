@@ -176,13 +176,16 @@ def _remove_indexers(indexers_of_readers: list[Config], names: Collection[str]) 
 def _embed_as_empty(
     porting: Porting, place: str, embedders: Config, unmatched: Collection[str]
 ) -> None:
-    """Adds the embedder `empty` for indexers whose output no embedder reads."""
-    text = "removed"
-    if unmatched:
-        text = f"removed; `empty` embeds {', '.join(sorted(unmatched))}"
+    """
+    Adds the embedder `empty` for indexers whose output no embedder reads. Notes that it replaces
+    the option `allow_unmatched_keys`.
+    """
     for name in sorted(unmatched):
         embedders[name] = {"type": "empty"}
-    porting.note(f"{place}.allow_unmatched_keys", text)
+    note = "removed"
+    if unmatched:
+        note = f"removed; `empty` embeds {', '.join(sorted(unmatched))}"
+    porting.note(f"{place}.allow_unmatched_keys", note)
 
 
 def port_classifier_words(porting: Porting) -> None:

@@ -183,9 +183,11 @@ def best_spans(scores: Tensor, valid: Tensor, count: int, may_cross: bool) -> Sp
     `scores` and `valid` (whether a span can be selected) have the shape (time, max_width).
     """
     max_width = scores.size(1)
-    # Spans are numbered as in the flattened scores: by their first word, and then by their width.
+    # Spans are numbered as in the flattened scores: by their first word, and then by their width,
+    # 0 for one word.
     best_first = scores.flatten().argsort(descending=True, stable=True)
-    valid_best_first = best_first[valid.flatten()[best_first]]
+    is_valid = valid.flatten()[best_first]
+    valid_best_first = best_first[is_valid]
     selected: list[int] = []
     selected_spans = _SelectedSpans()
     for number in valid_best_first.tolist():

@@ -270,10 +270,15 @@ class ResidualSelfAttention(nn.Module):
 
 
 def _marks_of_batch(metadata: list[dict[str, Any]]) -> Tensor:
-    """Returns the marks of `words_in_question` for a batch, of shape (batch, time, 2)."""
+    """
+    Marks each word of each paragraph by the two numbers of `words_in_question`, shape (batch, time,
+    2).
+    """
     marks = []
     for item in metadata:
-        marks.append(words_in_question(item["paragraph"].tokens, item["words"]))
+        paragraph = item["paragraph"].tokens
+        question = item["words"]
+        marks.append(words_in_question(paragraph, question))
     return pad_sequence(marks, batch_first=True)
 
 
