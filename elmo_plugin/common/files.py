@@ -18,7 +18,7 @@ from glob import escape, iglob
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, message_of
 
 try:
     import fcntl
@@ -241,7 +241,7 @@ def reason(error: OSError) -> str:
     """Returns why a file could not be read or written, in words for the end of a message."""
     if error.errno in _REASONS:
         return _REASONS[error.errno]
-    return error.strerror or str(error) or type(error).__name__
+    return error.strerror or message_of(error)
 
 
 def read_bytes(path: Any, name: str) -> bytes:

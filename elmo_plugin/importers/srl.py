@@ -10,7 +10,7 @@ from elmo_plugin.importers.lines import files_in, first_text, numbered_lines
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report, Unusable
 from elmo_plugin.importers.srl_columns import read_srl_columns
-from elmo_plugin.importers.srl_conll2005 import find_lemmas, read_conll2005
+from elmo_plugin.importers.srl_conll2005 import find_lemmas, has_number_of_word, read_conll2005
 from elmo_plugin.importers.srl_dependencies import is_dependencies, read_dependencies
 from elmo_plugin.importers.srl_example import NO_DOCUMENT, SrlExample, example_of
 from elmo_plugin.importers.srl_json import sentence_in
@@ -19,7 +19,6 @@ from elmo_plugin.importers.srl_universal import BEGINNING_OF_UNIVERSAL, read_uni
 from elmo_plugin.importers.task_importer import TaskImporter
 from elmo_plugin.tasks.conll2012 import (
     END,
-    FIXED_COLUMNS,
     FOLDER_PATTERNS,
     format_begin,
     format_sentence,
@@ -132,16 +131,13 @@ def read_scored_srl(path: str) -> Iterator[SrlSentence]:
     """
     lines = list(read_text_lines(path))
     first = first_text(lines)
-    first_columns = first.split()
-    # In CoNLL-2012, the third column has the numbers of words. In propositions, it has brackets.
-    has_word_number = len(first_columns) >= FIXED_COLUMNS and first_columns[2].isdecimal()
     if is_json(first):
         for record in read_objects(path, "".join(line.text for line in lines)):
             yield sentence_in(record)
     elif first.startswith(BEGINNING_OF_UNIVERSAL):
         for _, sentence in read_universal(lines):
             yield sentence
-    elif first.startswith("#") or has_word_number:
+    elif first.startswith("#") or has_number_of_word(first.split()):  # CoNLL-2012
         for example in read_srl_columns(lines, Report(path)):  # a report that is not shown
             yield sentence_of(example.words)
     else:

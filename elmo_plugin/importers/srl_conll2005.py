@@ -27,7 +27,7 @@ def find_lemmas(lines: Sequence[Line]) -> int | None:
         if line.text.startswith("#"):
             continue  # a comment, or the word "#", and neither is a predicate
         cells = line.columns
-        if _has_number_of_word(cells):
+        if has_number_of_word(cells):
             return None  # CoNLL-2012
         for column, cell in enumerate(cells):
             if cell.startswith(_VERB):
@@ -37,7 +37,7 @@ def find_lemmas(lines: Sequence[Line]) -> int | None:
     return None
 
 
-def _has_number_of_word(cells: Sequence[str]) -> bool:
+def has_number_of_word(cells: Sequence[str]) -> bool:
     """Returns whether a line has the number of its word in the third column, as in CoNLL-2012."""
     return len(cells) >= FIXED_COLUMNS and cells[2].isdecimal()
 
