@@ -6,6 +6,7 @@ from pathlib import Path
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.integers import DIGITS
 from elmo_plugin.importers.document_lines import sentences_of_document
 from elmo_plugin.importers.entity_places import Entity, encloses_covered_text, entity_of_pieces
 from elmo_plugin.importers.options import ImportOptions
@@ -14,7 +15,7 @@ from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.importers.text import read_lines, read_text
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
-_PLACES = r"\d{1,18} \d{1,18}"
+_PLACES = f"{DIGITS} {DIGITS}"
 _ENTITY = re.compile(rf"T\d+\t(?P<kind>\S+) (?P<places>{_PLACES}(;{_PLACES})*)(\t(?P<text>.*))?")
 
 

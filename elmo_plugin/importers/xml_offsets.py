@@ -4,11 +4,12 @@ import re
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
+from elmo_plugin.common.integers import DIGITS, is_whole_number
 from elmo_plugin.importers.entity_places import Entity, entity_of_pieces, type_without_spaces
 
 _TEXT = "TEXT"
-_SPANS = re.compile(r"\d{1,18}~\d{1,18}(,\d{1,18}~\d{1,18})*")  # of MAE: a piece, or several
-_PLACE = re.compile(r"\d{1,18}")
+_PIECE = f"{DIGITS}~{DIGITS}"
+_SPANS = re.compile(f"{_PIECE}(,{_PIECE})*")  # of MAE: a piece, or several
 
 
 class OffsetDocument(NamedTuple):
@@ -48,9 +49,9 @@ def _places(element: Element) -> list[int]:
     """
     spans = element.get("spans", "")
     if _SPANS.fullmatch(spans):
-        return [int(place) for place in _PLACE.findall(spans)]
+        return [int(place) for place in re.findall(DIGITS, spans)]
     start = element.get("start", "")
     end = element.get("end", "")
-    if _PLACE.fullmatch(start) and _PLACE.fullmatch(end):
+    if is_whole_number(start) and is_whole_number(end):
         return [int(start), int(end)]
     return []
