@@ -41,6 +41,9 @@ PARTS = "parts"
 """A folder for the parts of an output, beside the temporary file that `atomic_write` yields."""
 # The time in which a process locks a temporary folder that it has made.
 _SECONDS_TO_LOCK = 1
+# The time in which a process that is killed ends. Its connections may be closed before its locks
+# are free, so others can know of its end too early.
+_SECONDS_TO_END = 2
 
 
 @contextmanager
@@ -224,11 +227,11 @@ def _flush_to_disk(path: Path) -> None:
 def locked(lock: Path) -> Iterator[None]:
     """
     Locks the file `lock`, makes it if necessary, and removes it after the block. Raises
-    `filelock.Timeout` at once if another process holds the lock.
+    `filelock.Timeout` if another process holds the lock and keeps it for `_SECONDS_TO_END`.
     """
     from filelock import FileLock  # here, because `elmo --help` would wait for it
 
-    with FileLock(str(lock), timeout=0):
+    with FileLock(str(lock), timeout=_SECONDS_TO_END):
         try:
             yield
         finally:

@@ -15,6 +15,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.tqdm import logger as tqdm_logger
 from filelock import FileLock
 
+from elmo_plugin.common import files
 from elmo_plugin.common.provenance import provenance
 from elmo_plugin.sweeps import trainings
 from tests.commands.run import run
@@ -187,9 +188,9 @@ def test_mistakes_are_found_before_anything_is_trained(
             r"one --metric .*\+f1-measure-overall of ner_small, -loss of other",
         ),
     ]
-    for files, options, message in mistakes:
+    for sources, options, message in mistakes:
         with pytest.raises(ConfigurationError, match=message):
-            sweep(files, tmp_path / "runs", 1, "", *options)
+            sweep(sources, tmp_path / "runs", 1, "", *options)
     assert not trained
 
 
@@ -221,8 +222,9 @@ def test_a_different_training_in_the_folder_is_not_mistaken_for_this_one(
 
 
 def test_trainings_of_other_processes_and_the_users_files_are_left_untouched(
-    configs: list[str], trained: list[Trained], tmp_path: Path
+    configs: list[str], trained: list[Trained], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(files, "_SECONDS_TO_END", 0)
     unfinished = tmp_path / "runs" / "ner_small" / "1.unfinished"
     unfinished.mkdir(parents=True)
     with (

@@ -19,6 +19,7 @@ from elmo_plugin.common.files import (
     atomic_write,
     atomic_write_all,
     check_outputs,
+    locked,
     temporary_folder,
     write_json,
 )
@@ -171,6 +172,23 @@ def test_leftovers_of_a_killed_process_are_removed_by_the_next_call(
     with atomic_write(tmp_path / "p") as temporary:
         temporary.touch()
     assert {path.name for path in tmp_path.glob(".p.*")} == {".p.settings", ".p.project1"}
+
+
+def test_a_lock_is_awaited_while_its_process_ends(tmp_path: Path) -> None:
+    is_locked, is_free = threading.Event(), threading.Event()
+
+    def hold_the_lock() -> None:
+        with locked(tmp_path / "lock"):
+            is_locked.set()
+            time.sleep(0.1)
+            is_free.set()
+
+    other = threading.Thread(target=hold_the_lock)
+    other.start()
+    is_locked.wait()
+    with locked(tmp_path / "lock"):
+        assert is_free.is_set()
+    other.join()
 
 
 def test_without_locks_no_folder_is_taken_for_a_leftover(

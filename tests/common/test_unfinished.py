@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from elmo_plugin.common import files
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.unfinished import unfinished_folder
 
@@ -75,7 +76,10 @@ def test_a_file_in_the_place_of_the_folder_is_refused_and_kept(tmp_path: Path) -
     assert file.read_text() == "mine"
 
 
-def test_two_processes_cannot_write_one_output(tmp_path: Path) -> None:
+def test_two_processes_cannot_write_one_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_SECONDS_TO_END", 0)
     output = tmp_path / "out.txt"
     with (
         unfinished_folder(output, "*.part"),

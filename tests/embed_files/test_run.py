@@ -13,6 +13,7 @@ from allennlp.common.file_utils import FileLock
 
 from elmo_plugin.bilm import BiLm, BiLmError, select_layers
 from elmo_plugin.bilm.io import Checkpoint, write_files
+from elmo_plugin.common import files
 from elmo_plugin.embed_files import OUTPUT_FORMATS, EmbedSettings, embed_file, embedder, run
 from elmo_plugin.embed_files.chunks import Chunk
 from elmo_plugin.embed_files.embedder import Embedder
@@ -185,8 +186,9 @@ def test_an_interrupted_run_continues_to_the_same_bytes(
 
 
 def test_two_processes_do_not_write_the_same_output(
-    settings: EmbedSettings, text: Path, tmp_path: Path
+    settings: EmbedSettings, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(files, "_SECONDS_TO_END", 0)
     with (
         FileLock(tmp_path / ".out.hdf5.unfinished.lock"),
         pytest.raises(BiLmError, match=r"another process is writing .*out\.hdf5"),
