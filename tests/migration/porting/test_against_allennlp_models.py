@@ -20,7 +20,11 @@ def test_ported_archives_predict_what_their_allennlp_predicted(shared: Path) -> 
     if not archives:
         pytest.skip("needs ../shared/parity/originals, which is not here")
     names = [str(archive.parent.relative_to(folder)) for archive in archives]
+    program = [sys.executable, "-m", "tests.migration.porting.check_originals"]
     result = subprocess.run(
-        [sys.executable, str(folder / "check.py"), *names], capture_output=True, text=True
+        [*program, str(folder / "check.py"), *names],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[3],
     )
     assert result.returncode == 0, result.stdout + result.stderr
