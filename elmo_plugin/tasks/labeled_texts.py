@@ -129,4 +129,4 @@ def check_labels(vocab: Vocabulary) -> None:
     if len(numbers) > 1 and num_words > 1:
         message = f"expected labels that are words or numbers, got both: {', '.join(labels)}"
         message = message[:_MOST_CHARACTERS_OF_LABELS]
-        raise ConfigurationError(f"{message}; the option label_names gives names to numbers")
+        raise ConfigurationError(f"{message}; `elmo import --label-names` gives names to numbers")

@@ -110,7 +110,8 @@ def test_mixing_words_and_numbers_as_labels_is_refused() -> None:
         )
 
     assert [number("yes", "no"), number("0", "1", "2"), number("1", "2", "unknown")] == [2, 3, 3]
-    with pytest.raises(ConfigurationError, match="words or numbers, got both: yes, no, 0, 1; "):
+    message = "words or numbers, got both: yes, no, 0, 1; `elmo import --label-names` gives names"
+    with pytest.raises(ConfigurationError, match=message):
         number("yes", "no", "0", "1")
 
 
