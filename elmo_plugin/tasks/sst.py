@@ -242,7 +242,7 @@ class SstTreesReader(LabeledTextsReader):
 
     def text_to_instance(
         self,
-        tokens: str | list[Token],
+        tokens: list[Token],
         label: str | None = None,
         sentence: list[Token] | None = None,
     ) -> Instance:
@@ -251,8 +251,6 @@ class SstTreesReader(LabeledTextsReader):
         `label`. If the tokens are a phrase of a `sentence`, the vocabulary "distinct_texts" counts
         the words of the sentence, and counts them only once, however many phrases it has.
         """
-        if isinstance(tokens, str):
-            tokens = self.tokenizer.tokenize(tokens)
         fields = sentence_fields(tokens)
         if sentence is not None:
             fields["tokens"] = PartOfText(tokens, sentence)
