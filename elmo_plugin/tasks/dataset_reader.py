@@ -58,6 +58,13 @@ class Line(NamedTuple):
         """The parts of the line between ASCII white space. Other spaces may be part of a word."""
         return _COLUMN.findall(self.text)
 
+    @property
+    def fields(self) -> list[str]:
+        """The parts of the line between tabs, with any spaces; without tabs, its `columns`."""
+        if "\t" not in self.text:
+            return self.columns
+        return [field.strip(" ") for field in self.text.strip("\r\n").split("\t")]
+
 
 class TaskDatasetReader(DatasetReader):
     """
