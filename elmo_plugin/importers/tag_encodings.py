@@ -9,8 +9,15 @@ from typing import NamedTuple
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
-from elmo_plugin.tasks.ner.tags import ENCODINGS, is_legal, parse_tags
-from elmo_plugin.tasks.spans import OUTSIDE, EntityTag, parse_tag, spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.ner.tags import is_legal, parse_tags
+from elmo_plugin.tasks.spans import (
+    ENCODINGS,
+    OUTSIDE,
+    EntityTag,
+    parse_tag,
+    spans_to_tags,
+    tags_to_spans,
+)
 
 IO, MIXED, PLAIN = "IO", "mixed", "plain"
 CHOICES = (*ENCODINGS, IO, MIXED, PLAIN)

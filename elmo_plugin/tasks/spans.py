@@ -26,13 +26,14 @@ class _Letters(NamedTuple):
         return [self.first] + [self.inner] * (length - 2) + [self.last]
 
 
-_LETTERS = {
+ENCODINGS = {
     "BIO": _Letters("B", "I", "I", "B"),
     "IOB1": _Letters("B", "I", "I", "B"),
     "BIOUL": _Letters("B", "I", "L", "U"),
     "BIOES": _Letters("B", "I", "E", "S"),
     "BMES": _Letters("B", "M", "E", "S"),
 }
+"""The encodings of tags, with their letters."""
 _TO_BIOUL = {"S": "U", "E": "L", "M": "I"}  # from letters of other encodings
 _ALL_LETTERS = "BIESULM"  # of all encodings
 # The letter of an encoding, before or after the label of its span.
@@ -158,7 +159,7 @@ def spans_to_tags(spans: Iterable[Span], length: int, encoding: str = "BIO") -> 
 def _tags_of_span(span: Span, before: Span | None, encoding: str) -> list[str]:
     """Returns the tags of the words of a span. `before` is the previous span of the sentence."""
     # Archives of early versions may name another encoding, "mixed". Their tags become BIO.
-    letters_of_encoding = _LETTERS.get(encoding, _LETTERS["BIO"])
+    letters_of_encoding = ENCODINGS.get(encoding, ENCODINGS["BIO"])
     letters = letters_of_encoding.of_span(span.end - span.start)
     if encoding == "IOB1" and not _follows(span, before):
         letters[0] = "I"  # B is only for a span right behind another with the same label

@@ -15,8 +15,15 @@ from elmo_plugin.tasks.dataset_reader import (
     TaskDatasetReader,
     sentence_fields,
 )
-from elmo_plugin.tasks.ner.tags import ENCODINGS, is_legal
-from elmo_plugin.tasks.spans import OUTSIDE, EntityTag, parse_tag, spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.ner.tags import is_legal
+from elmo_plugin.tasks.spans import (
+    ENCODINGS,
+    OUTSIDE,
+    EntityTag,
+    parse_tag,
+    spans_to_tags,
+    tags_to_spans,
+)
 from elmo_plugin.tasks.tokenizers import as_raw_text_tokenizer
 
 PLAIN = "plain"  # in place of an encoding: tags that mark no entities

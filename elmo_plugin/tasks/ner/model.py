@@ -30,9 +30,10 @@ from elmo_plugin.common.errors import check_choice
 from elmo_plugin.encoders import ContextualEncoder, viterbi
 from elmo_plugin.tasks.dataset_reader import ENCODING_TAGS
 from elmo_plugin.tasks.ner.metrics import NerF1
-from elmo_plugin.tasks.ner.tags import ENCODINGS, parse_tags
+from elmo_plugin.tasks.ner.tags import parse_tags
 from elmo_plugin.tasks.predictor import SentencePredictor, text_and_places
 from elmo_plugin.tasks.spans import (
+    ENCODINGS,
     OUTSIDE,
     EntityTag,
     Span,

@@ -1,13 +1,10 @@
-"""The encodings of the tags of entities, and which tags may follow one another in each."""
+"""Tags of entities: whether tags are such, and which may follow one another in an encoding."""
 
 from collections.abc import Iterable
 
 from allennlp.modules.conditional_random_field.conditional_random_field import is_transition_allowed
 
-from elmo_plugin.tasks.spans import OUTSIDE, EntityTag, parse_tag
-
-ENCODINGS = {"BIO": "BI", "IOB1": "BI", "BIOUL": "BIUL", "BIOES": "BIES", "BMES": "BMES"}
-"""The letters of each encoding."""
+from elmo_plugin.tasks.spans import ENCODINGS, OUTSIDE, EntityTag, parse_tag
 
 
 def parse_tags(values: Iterable[str]) -> dict[str, EntityTag] | None:
