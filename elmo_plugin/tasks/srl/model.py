@@ -124,30 +124,29 @@ class SrlHighwayLstm(TaskModel):
         self,
         logits: TagLogits,
         words: list[list[str]],
-        frame: list[dict[str, Any]],
+        predicate: LongTensor,
+        lemma: list[str],
         tags: LongTensor | None = None,
+        gold_tags: list[list[str]] | None = None,
         **_: Any,
     ) -> dict[str, Any]:
         """
         Returns `words`, `predicate` (the index of the word) and `lemma`. Except in training, also
-        returns the best `tags`. If the batch has the correct `tags`, of shape (batch, time), also
-        returns `loss`. A tag that is not in the vocabulary does not add to the loss.
-
-        `frame` has the metadata of each instance, see `SrlReader.text_to_instance`.
+        returns the best `tags`. If the batch has the correct tags, as the indices `tags` of shape
+        (batch, time) and as the strings `gold_tags`, also returns `loss`. A tag that is not in the
+        vocabulary does not add to the loss.
         """
         output: dict[str, Any] = {
             "words": words,
-            "predicate": [metadata["predicate"] for metadata in frame],
-            "lemma": [metadata["lemma"] for metadata in frame],
+            "predicate": predicate.squeeze(1).tolist(),
+            "lemma": lemma,
         }
         if not self.training:
             paths = viterbi(
                 logits.logits, logits.mask, self._transition_scores, self._first_tag_scores
             )
             output["tags"] = [[self._tags[index] for index in path] for path in paths]
-        if tags is not None:
-            # As text, because all tags that are not in the vocabulary have the same index.
-            gold_tags = [metadata["tags"] for metadata in frame]
+        if tags is not None and gold_tags is not None:
             known = logits.mask & self.known_tags(tags, gold_tags)
             output["loss"] = _mean_cross_entropy(logits.logits, tags, known)
             if not self.training:

@@ -19,7 +19,7 @@ INDEXERS = {"tokens": SingleIdTokenIndexer()}
 
 
 def predicates_of(instances: list[Instance]) -> list[str]:
-    return [instance["frame"].metadata["lemma"] for instance in instances]
+    return [instance["lemma"].metadata for instance in instances]
 
 
 def test_each_predicate_is_an_instance_with_bio_tags() -> None:
@@ -42,7 +42,8 @@ def test_each_predicate_is_an_instance_with_bio_tags() -> None:
         "I-C-ARG1",
         "I-C-ARG1",
     ]
-    assert say["frame"].metadata == {"predicate": 4, "lemma": "say", "tags": say["tags"].labels}
+    assert say["predicate"].sequence_index == 4 and say["lemma"].metadata == "say"
+    assert say["gold_tags"].metadata == say["tags"].labels
 
 
 def test_predicates_other_than_verbs_may_be_left_out() -> None:
