@@ -38,6 +38,14 @@ class TokenizedParagraph(NamedTuple):
         return start, end
 
 
+class SquadExample(NamedTuple):
+    """A question about a paragraph, and the words of the question."""
+
+    paragraph: TokenizedParagraph
+    question: Question
+    words: list[Token]
+
+
 @DatasetReader.register("squad_v1")
 class SquadReader(TaskDatasetReader):
     """
@@ -90,12 +98,10 @@ class SquadReader(TaskDatasetReader):
         # The places of answers count byte order marks as characters.
         return read_text_lines(file_path, keep_marks=True)
 
-    def read_examples(
-        self, lines: Iterable[Line]
-    ) -> Iterator[tuple[TokenizedParagraph, Question, list[Token]]]:
+    def read_examples(self, lines: Iterable[Line]) -> Iterator[SquadExample]:
         """
-        Yields each question with its paragraph and the words of the question. Questions about
-        paragraphs that are too long are left out, and logged.
+        Yields each question with its paragraph. Questions about paragraphs that are too long are
+        left out, and logged.
 
         Raises `ConfigurationError` if only some of the questions have answers. A batch with one of
         the others would have no loss.
@@ -116,7 +122,7 @@ class SquadReader(TaskDatasetReader):
                 with _errors_begin_with(f"{paragraph.location}, question {question.id}"):
                     _check_answers(tokenized, question, answers_expected)
                     words = self._split(question.text, name="question")
-                yield tokenized, question, words
+                yield SquadExample(tokenized, question, words)
         if skipped_ids:
             logger.info(
                 "left out %d questions about paragraphs of more than %s words: %s",
@@ -160,9 +166,9 @@ class SquadReader(TaskDatasetReader):
         self, paragraph: TokenizedParagraph, question: Question, words: list[Token] | None = None
     ) -> Instance:
         """
-        Makes an instance with the fields `paragraph`, `question`, `metadata` (the
-        `TokenizedParagraph`, the `Question` and its `words`) and, if there are answers, `answers`,
-        the spans of their words. Splits the question into words if they are not given.
+        Makes an instance with the fields `paragraph`, `question`, `metadata` (the `SquadExample`)
+        and, if there are answers, `answers`, the spans of their words. Splits the question into
+        words if they are not given.
         """
         text = TextField(paragraph.tokens)
         if words is None:
@@ -170,9 +176,7 @@ class SquadReader(TaskDatasetReader):
         fields: dict[str, Field] = {
             "paragraph": text,
             "question": TextField(words),
-            "metadata": MetadataField(
-                {"paragraph": paragraph, "question": question, "words": words}
-            ),
+            "metadata": MetadataField(SquadExample(paragraph, question, words)),
         }
         if question.answers:
             spans = [answer_words(paragraph, answer) for answer in question.answers]

@@ -85,7 +85,7 @@ def test_an_answer_inside_of_words_becomes_the_words_that_cover_it(tmp_path: Pat
     file = file_with(tmp_path, "The 1880s began.", [{"text": "1880", "answer_start": 4}])
     (instance,) = reader().read(file)
     assert spans(instance) == [(1, 1)]
-    assert instance["metadata"].metadata["question"].answers == [Answer("1880", 4)]
+    assert instance["metadata"].metadata.question.answers == [Answer("1880", 4)]
 
 
 def test_paragraphs_beyond_the_limit_are_skipped(
@@ -93,7 +93,7 @@ def test_paragraphs_beyond_the_limit_are_skipped(
 ) -> None:
     with caplog.at_level(logging.INFO):
         instances = list(reader(max_paragraph_words=15).read(FIXTURE))
-    assert [instance["metadata"].metadata["question"].id for instance in instances] == ["a3", "b1"]
+    assert [instance["metadata"].metadata.question.id for instance in instances] == ["a3", "b1"]
     assert "left out 2 questions about paragraphs of more than 15 words: a1, a2" in caplog.text
 
 
