@@ -13,13 +13,13 @@ sequences. For `Ada lives`, with the tags of persons in BIO and the entity "Ada"
 import copy
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from allennlp.common import JsonDict
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TextFieldTensors, Vocabulary
-from allennlp.data.fields import MetadataField
+from allennlp.data.fields import MetadataField, TextField
 from allennlp.models import Model
 from allennlp.modules.conditional_random_field import ConditionalRandomField, allowed_transitions
 from allennlp.predictors import Predictor
@@ -31,7 +31,7 @@ from elmo_plugin.encoders import ContextualEncoder, viterbi
 from elmo_plugin.tasks.dataset_reader import ENCODING_TAGS
 from elmo_plugin.tasks.ner.metrics import NerF1
 from elmo_plugin.tasks.ner.tags import parse_tags
-from elmo_plugin.tasks.predictor import SentencePredictor, text_and_places
+from elmo_plugin.tasks.predictor import SentencePredictor, join_words
 from elmo_plugin.tasks.spans import (
     ENCODINGS,
     OUTSIDE,
@@ -43,7 +43,7 @@ from elmo_plugin.tasks.spans import (
     tags_to_spans,
 )
 from elmo_plugin.tasks.task_model import TaskModel, copy_old_labels, extend_output_layer
-from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
+from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, text_as_typed
 
 # AllenNLP's logit of an illegal transition: finite, as there may be no legal one.
 ILLEGAL = -10_000.0
@@ -492,7 +492,7 @@ def _add_places_in_text(entities: Iterable[JsonDict], instance: Instance) -> Non
     characters between them. They are counted in the text as typed or, if it is not known, in the
     words joined by spaces.
     """
-    text, places = text_and_places(instance)
+    text, places = _text_and_places(instance)
     for entity in entities:
         start, _ = places[entity["start_word"]]
         _, end = places[entity["end_word"] - 1]
@@ -500,6 +500,25 @@ def _add_places_in_text(entities: Iterable[JsonDict], instance: Instance) -> Non
         entity["end_char"] = end
         entity["characters"] = [start, end]  # the same as a pair, as in other tasks' outputs
         entity["text"] = text[start:end]
+
+
+def _text_and_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
+    """
+    Returns the text of an instance as typed, and the place of each word in it: its first character
+    and the one after its last. If the text or a place is not known, as for a list of words, the
+    text is all words joined by spaces.
+    """
+    tokens = cast(TextField, instance["tokens"]).tokens
+    text = None
+    if "text" in instance.fields:
+        text = cast(MetadataField, instance["text"]).metadata
+    places = []
+    for token in tokens:
+        if token.idx is not None and token.idx_end is not None:
+            places.append((token.idx, token.idx_end))
+    if text is None or len(places) < len(tokens):
+        return join_words([text_as_typed(token) for token in tokens])
+    return text, places
 
 
 def _in_bio(tags: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from elmo_plugin.common.errors import check_at_least, check_choice
 from elmo_plugin.encoders import ContextualEncoder, construct_encoder, take_rows
-from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
+from elmo_plugin.tasks.predictor import TaskPredictor
 from elmo_plugin.tasks.squad.articles import Question
 from elmo_plugin.tasks.squad.attention import TrilinearBiattention, TrilinearSelfAttention
 from elmo_plugin.tasks.squad.dataset_reader import SquadExample, SquadReader, TokenizedParagraph
@@ -345,8 +345,8 @@ class SquadPredictor(TaskPredictor):
     @overrides
     def to_instance(self, json_dict: JsonDict) -> Instance:
         reader = cast(SquadReader, self._dataset_reader)
-        passage = text_from_json(json_dict, ["passage", "paragraph", "context"], self.name)
-        question = text_from_json(json_dict, ["question"], self.name)
+        passage = self.text_in(json_dict, ["passage", "paragraph", "context"])
+        question = self.text_in(json_dict, ["question"])
         paragraph = reader.tokenize(passage)
         return reader.text_to_instance(
             paragraph, Question(id=json_dict.get("id", ""), text=question, answers=[])

@@ -20,7 +20,7 @@ from torch.nn import functional
 from elmo_plugin.bilm import split_by_tokens
 from elmo_plugin.encoders import ContextualEncoder, bio_transitions, viterbi
 from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
-from elmo_plugin.tasks.predictor import SentencePredictor, words_from_json
+from elmo_plugin.tasks.predictor import SentencePredictor
 from elmo_plugin.tasks.spans import describe_spans, tags_to_spans
 from elmo_plugin.tasks.srl.metrics import SrlF1
 from elmo_plugin.tasks.task_model import TaskModel, average_probabilities, extend_output_layer
@@ -338,7 +338,7 @@ class SrlPredictor(SentencePredictor):
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         for json_dict in inputs:
             self.check_input(json_dict)
-        sentences = [words_from_json(json_dict, self._tokenizer, self.name) for json_dict in inputs]
+        sentences = [self.words_in(json_dict) for json_dict in inputs]
         predicates = self._indices_of_predicates(inputs, sentences)
         frames = self._predict_frames(sentences, predicates)
         predictions = []
