@@ -5,12 +5,12 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.from_params import infer_constructor_params
-from allennlp.data import DatasetReader, Instance, TokenIndexer, Vocabulary
-from allennlp.data.fields import Field, ListField, MetadataField, SequenceLabelField, TextField
+from allennlp.data import DatasetReader, Instance, TokenIndexer
+from allennlp.data.fields import Field, ListField, MetadataField, TextField
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
@@ -23,9 +23,6 @@ from elmo_plugin.tasks.tokenizers import text_as_typed
 logger = get_logger(__name__)
 
 _COLUMN = re.compile(r"\S+", re.ASCII)
-# The index of a tag that is not in the vocabulary: losses ignore it, and no model predicts it.
-UNKNOWN_TAG = -100
-ENCODING_TAGS = "encoding_tags"
 
 
 class Line(NamedTuple):
@@ -195,28 +192,3 @@ def read_text_lines(file_path: str, keep_marks: bool = False) -> Iterator[Line]:
             text = decode(line, f"{file_path}, line {number}", keep_marks)
             # A mark before the text of a line is no part of it, even where marks are kept.
             yield Line(text.lstrip(BYTE_ORDER_MARK), file_path, number)
-
-
-class TagsField(SequenceLabelField):
-    """
-    A tag for each word. A tag that is not in the vocabulary has the index `UNKNOWN_TAG`. For tags
-    of entities, the vocabulary keeps the `encoding` of the file, such as "BIO", in the namespace
-    `ENCODING_TAGS`: the predictor returns tags in the encoding of the training data.
-    """
-
-    def __init__(
-        self, labels: list[str], sequence_field: TextField, encoding: str | None = None
-    ) -> None:
-        super().__init__(labels, sequence_field)
-        self.encoding = encoding
-
-    @overrides
-    def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:
-        super().count_vocab_items(counter)
-        if self.encoding:
-            counter[ENCODING_TAGS][self.encoding] += 1
-
-    @overrides
-    def index(self, vocab: Vocabulary) -> None:
-        indices = vocab.get_token_to_index_vocabulary(self._label_namespace)
-        self._indexed_labels = [indices.get(cast(str, tag), UNKNOWN_TAG) for tag in self.labels]

@@ -21,7 +21,8 @@ from elmo_plugin.bilm import Dropout
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.encoders import ContextualEncoder, biattention, construct_encoder
 from elmo_plugin.tasks.dataset_reader import Line
-from elmo_plugin.tasks.labeled_texts import KnownLabelField, LabeledTextsReader, number_of_labels
+from elmo_plugin.tasks.labeled_texts import LabeledTextsReader
+from elmo_plugin.tasks.labels import KnownLabelField, number_of_labels
 from elmo_plugin.tasks.predictor import TaskPredictor
 from elmo_plugin.tasks.task_model import Classifier
 

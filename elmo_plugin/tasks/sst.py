@@ -21,7 +21,8 @@ from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.encoders import ContextualEncoder, construct_encoder, pool, self_biattention
 from elmo_plugin.tasks.conll2012 import unescape_word
 from elmo_plugin.tasks.dataset_reader import Line, sentence_fields
-from elmo_plugin.tasks.labeled_texts import KnownLabelField, LabeledTextsReader, number_of_labels
+from elmo_plugin.tasks.labeled_texts import LabeledTextsReader
+from elmo_plugin.tasks.labels import KnownLabelField, number_of_labels
 from elmo_plugin.tasks.predictor import SentencePredictor
 from elmo_plugin.tasks.task_model import Classifier
 from elmo_plugin.tasks.vocabulary import PartOfText

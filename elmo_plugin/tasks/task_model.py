@@ -23,8 +23,7 @@ from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import FiniteModule
 from elmo_plugin.common.logs import get_logger
-from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
-from elmo_plugin.tasks.labeled_texts import check_labels
+from elmo_plugin.tasks.labels import UNKNOWN_LABEL, check_labels
 
 logger = get_logger(__name__)
 
@@ -151,7 +150,7 @@ class TaskModel(FiniteModule, Model):
         the other tags, so that `get_metrics` can report them by their `names`. While the model is
         being trained, such a tag is a `ConfigurationError`.
         """
-        known = cast(BoolTensor, tags != UNKNOWN_TAG)
+        known = cast(BoolTensor, tags != UNKNOWN_LABEL)
         for sentence, word in (~known).nonzero().tolist():
             name = "a tag"
             if names:
@@ -308,7 +307,7 @@ class Classifier(TaskModel):
         the batch has none. While the model is being trained, any other label is a
         `ConfigurationError`.
         """
-        known = label != UNKNOWN_TAG
+        known = label != UNKNOWN_LABEL
         if self._is_training_step() and not known.all():
             labels = ", ".join(self.vocab.get_token_to_index_vocabulary("labels"))
             # `KnownLabelField` has warned of the label by its name; here only its index is known.

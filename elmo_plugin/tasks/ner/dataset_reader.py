@@ -11,10 +11,10 @@ from allennlp.data.tokenizers import Token, Tokenizer
 from elmo_plugin.common.errors import check_choice
 from elmo_plugin.tasks.dataset_reader import (
     Line,
-    TagsField,
     TaskDatasetReader,
     sentence_fields,
 )
+from elmo_plugin.tasks.labels import TagsField
 from elmo_plugin.tasks.ner.tags import is_legal
 from elmo_plugin.tasks.spans import (
     ENCODINGS,

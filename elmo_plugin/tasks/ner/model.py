@@ -28,7 +28,7 @@ from torch import BoolTensor, LongTensor, Tensor, nn
 
 from elmo_plugin.common.errors import check_choice
 from elmo_plugin.encoders import ContextualEncoder, viterbi
-from elmo_plugin.tasks.dataset_reader import ENCODING_TAGS
+from elmo_plugin.tasks.labels import ENCODING_TAGS
 from elmo_plugin.tasks.ner.metrics import NerF1
 from elmo_plugin.tasks.ner.tags import parse_tags
 from elmo_plugin.tasks.predictor import SentencePredictor, join_words

@@ -11,10 +11,10 @@ from allennlp.data.tokenizers import Token
 from elmo_plugin.tasks.conll2012 import FOLDER_PATTERNS
 from elmo_plugin.tasks.dataset_reader import (
     Line,
-    TagsField,
     TaskDatasetReader,
     sentence_fields,
 )
+from elmo_plugin.tasks.labels import TagsField
 from elmo_plugin.tasks.spans import spans_to_tags
 from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2012
 

@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from elmo_plugin.bilm import split_by_tokens
 from elmo_plugin.encoders import ContextualEncoder, bio_transitions, viterbi
-from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
+from elmo_plugin.tasks.labels import UNKNOWN_LABEL
 from elmo_plugin.tasks.predictor import SentencePredictor
 from elmo_plugin.tasks.spans import describe_spans, tags_to_spans
 from elmo_plugin.tasks.srl.metrics import SrlF1
@@ -190,10 +190,10 @@ def _mean_cross_entropy(logits: Tensor, tags: LongTensor, known: Tensor) -> Tens
     sentence, and then the mean over sentences. `known`, of shape (batch, time), is false at padding
     and at tags that are not in the vocabulary.
     """
-    known_tags = tags.masked_fill(~known, UNKNOWN_TAG)
+    known_tags = tags.masked_fill(~known, UNKNOWN_LABEL)
     # The loss of an ignored tag is 0. Shape of losses: (batch, time)
     losses = functional.cross_entropy(
-        logits.transpose(1, 2), known_tags, ignore_index=UNKNOWN_TAG, reduction="none"
+        logits.transpose(1, 2), known_tags, ignore_index=UNKNOWN_LABEL, reduction="none"
     )
     num_known = known.sum(dim=1).clamp(min=1)  # without known tags, the mean is 0
     means = losses.sum(dim=1) / num_known  # Shape: (batch,)

@@ -11,8 +11,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
-from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
-from elmo_plugin.tasks.labeled_texts import KnownLabelField, number_of_labels
+from elmo_plugin.tasks.labels import UNKNOWN_LABEL, KnownLabelField, number_of_labels
 from elmo_plugin.tasks.snli import SnliReader
 from tests.experiments.configs import FIXTURES
 
@@ -94,7 +93,7 @@ def test_a_label_unknown_to_the_model_gets_one_warning_that_names_it(
     for _ in range(3):
         field = KnownLabelField("yess")
         field.index(vocab)
-        assert field.as_tensor({}) == UNKNOWN_TAG
+        assert field.as_tensor({}) == UNKNOWN_LABEL
     warnings = [record.message for record in caplog.records if record.levelname == "WARNING"]
     assert warnings == [
         "the model has no label 'yess', only yes, no: it counts as wrong; did you mean 'yes'?"
