@@ -42,7 +42,8 @@ from elmo_plugin.tasks.spans import (
     spans_to_tags,
     tags_to_spans,
 )
-from elmo_plugin.tasks.task_model import TaskModel, copy_old_labels, extend_output_layer
+from elmo_plugin.tasks.tagger import Tagger
+from elmo_plugin.tasks.task_model import copy_old_labels, extend_output_layer
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, text_as_typed
 
 # AllenNLP's logit of an illegal transition: finite, as there may be no legal one.
@@ -100,7 +101,7 @@ class Transitions(NamedTuple):
 
 
 @Model.register("ner_bilstm_crf")
-class NerBiLstmCrf(TaskModel):
+class NerBiLstmCrf(Tagger):
     """
     Tags words in three steps. A contextual encoder reads the words, their characters and ELMo; a
     linear layer computes a logit for each tag; a CRF (Lample et al., 2016) finds the best legal

@@ -23,6 +23,7 @@ from elmo_plugin.tasks.labels import UNKNOWN_LABEL
 from elmo_plugin.tasks.predictor import SentencePredictor
 from elmo_plugin.tasks.spans import describe_spans, tags_to_spans
 from elmo_plugin.tasks.srl.metrics import SrlF1
+from elmo_plugin.tasks.tagger import Tagger
 from elmo_plugin.tasks.task_model import TaskModel, average_probabilities, extend_output_layer
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, text_as_typed
 
@@ -46,7 +47,7 @@ def average_tag_logits(logits: Sequence[TagLogits]) -> TagLogits:
 
 
 @Model.register("srl_highway_lstm")
-class SrlHighwayLstm(TaskModel):
+class SrlHighwayLstm(Tagger):
     """
     Tags the arguments of one predicate at a time. The encoder sees the vector of each word next to
     a learned vector that marks the predicate, and a linear layer computes a logit for each tag. A
@@ -133,8 +134,9 @@ class SrlHighwayLstm(TaskModel):
         """
         Returns `words`, `predicate` (the index of the word) and `lemma`. Except in training, also
         returns the best `tags`. If the batch has the correct tags, as the indices `tags` of shape
-        (batch, time) and as the strings `gold_tags`, also returns `loss`. A tag that is not in the
-        vocabulary does not add to the loss.
+        (batch, time), also returns `loss`. A tag that is not in the vocabulary does not add to it.
+        If it has them as the strings `gold_tags` as well, the metric compares them, except in
+        training.
         """
         output: dict[str, Any] = {
             "words": words,
@@ -146,10 +148,10 @@ class SrlHighwayLstm(TaskModel):
                 logits.logits, logits.mask, self._transition_scores, self._first_tag_scores
             )
             output["tags"] = [[self._tags[index] for index in path] for path in paths]
-        if tags is not None and gold_tags is not None:
+        if tags is not None:
             known = logits.mask & self.known_tags(tags, gold_tags)
             output["loss"] = _mean_cross_entropy(logits.logits, tags, known)
-            if not self.training:
+            if not self.training and gold_tags is not None:
                 self.metric(predicted=output["tags"], gold=gold_tags)
         return output
 
