@@ -12,7 +12,7 @@ sequences. For `Ada lives`, with the tags of persons in BIO and the entity "Ada"
 
 import copy
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -30,12 +30,9 @@ from elmo_plugin.common.errors import check_choice
 from elmo_plugin.encoders import ContextualEncoder, viterbi
 from elmo_plugin.tasks.labels import ENCODING_TAGS
 from elmo_plugin.tasks.ner.metrics import NerF1
-from elmo_plugin.tasks.ner.tags import parse_tags
+from elmo_plugin.tasks.ner.tags import check_all_types_have_l, find_tag_encoding
 from elmo_plugin.tasks.predictor import SentencePredictor, join_words
 from elmo_plugin.tasks.spans import (
-    ENCODINGS,
-    OUTSIDE,
-    EntityTag,
     Span,
     describe_spans,
     parse_tag,
@@ -139,7 +136,7 @@ class NerBiLstmCrf(Tagger):
     ) -> None:
         super().__init__(vocab, **kwargs)
         labels = vocab.get_index_to_token_vocabulary("labels")
-        self._tag_encoding = _find_tag_encoding(tag_encoding, labels.values())
+        self._tag_encoding = find_tag_encoding(tag_encoding, labels.values())
         self.has_entities = self._tag_encoding != "plain"
         self.contextual_encoder = contextual_encoder
         self.tag_projection = nn.Linear(contextual_encoder.get_output_dim(), len(labels))
@@ -162,9 +159,9 @@ class NerBiLstmCrf(Tagger):
         if they are in another encoding than the tags in training.
         """
         labels = vocab.get_token_to_index_vocabulary("labels")
-        _find_tag_encoding(self._tag_encoding, labels)  # raises for most tags in another encoding
+        find_tag_encoding(self._tag_encoding, labels)  # raises for most tags in another encoding
         if self._tag_encoding == "BIOUL":
-            _check_all_types_have_l(labels)
+            check_all_types_have_l(labels)
         num_known = self.crf.num_tags
         if num_known < len(labels):
             self.tag_projection = extend_output_layer(self.tag_projection, vocab)
@@ -296,87 +293,6 @@ class NerBiLstmCrf(Tagger):
         if inner_tag in indices and span.end < len(tags):
             # In BIO, an inner tag after the entity would make it longer, and so another entity.
             emissions[span.end, indices[inner_tag]] = -torch.inf
-
-
-def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str:
-    """
-    Returns the encoding of a vocabulary's tags: "BIO", "BIOUL" or "plain". Raises
-    `ConfigurationError` if `tag_encoding` is given and is another one.
-    """
-    if tag_encoding is not None:
-        check_choice("tag_encoding", tag_encoding, ("BIO", "BIOUL", "plain"), ConfigurationError)
-    if tag_encoding == "plain":
-        return "plain"
-    tags = parse_tags(labels)
-    if tags is None:  # The labels do not mark entities.
-        if tag_encoding is None:
-            return "plain"
-        raise ConfigurationError(
-            f"ner_bilstm_crf: expected tags of entities, got {_first_plain_label(labels)!r}; "
-            "metric='+accuracy' trains on tags of any kind (tag_encoding: 'plain')"
-        )
-    if all(tag == OUTSIDE for tag in tags.values()):
-        # Without entities, the tags are the same in every encoding.
-        if tag_encoding is None:
-            return "plain"
-        return tag_encoding
-    encoding = _encoding_of_entities(tags)
-    if tag_encoding is not None and tag_encoding != encoding:
-        raise ConfigurationError(
-            f"ner_bilstm_crf: tag_encoding is {tag_encoding}, but the dataset reader's is "
-            f"{encoding}"
-        )
-    return encoding
-
-
-def _encoding_of_entities(tags: Mapping[str, EntityTag]) -> str:
-    """
-    Returns the encoding of tags that mark entities, "BIO" or "BIOUL". Raises `ConfigurationError`
-    if one of them has a letter of another encoding, such as S or E of BIOES.
-    """
-    letters = {tag.letter for tag in tags.values()}
-    encoding = "BIO"
-    if "L" in letters or "U" in letters:  # In BIOUL, every entity has one of them.
-        encoding = "BIOUL"
-    for label, tag in tags.items():
-        if tag != OUTSIDE and tag.letter not in ENCODINGS[encoding]:
-            raise ConfigurationError(
-                "ner_bilstm_crf: expected tags in BIO or BIOUL from the dataset reader, got "
-                f"{label!r}; metric='+accuracy' trains on tags of any kind (tag_encoding: 'plain')"
-            )
-    return encoding
-
-
-def _first_plain_label(labels: Collection[str]) -> str:
-    """
-    Returns the first label that is no tag of an entity. If all of them are, returns the first one
-    without a type: labels with and without types are mixed, so they mark no entities.
-    """
-    for label in labels:
-        if parse_tag(label) is None:
-            return label
-    without_type = []
-    for label in labels:
-        tag = parse_tag(label)
-        if tag is not None and tag != OUTSIDE and not tag.kind:
-            without_type.append(label)
-    return without_type[0]
-
-
-def _check_all_types_have_l(labels: Collection[str]) -> None:
-    """
-    Raises `ConfigurationError` if there is a tag such as B-PER without L-PER. In BIOUL, both are in
-    the vocabulary, so new tags seem to be in BIO, beside the old ones in BIOUL.
-    """
-    for label in sorted(labels):
-        if not label.startswith("B"):
-            continue
-        last_tag = "L" + label.removeprefix("B")
-        if last_tag not in labels:
-            raise ConfigurationError(
-                f"ner_bilstm_crf: expected tags in BIOUL, as in training, but {label} has no "
-                f"{last_tag}: the dataset reader's tag_encoding is another"
-            )
 
 
 _SPACES = re.compile(r"[ \t\n\r\f\v]+")  # between which scorers split a line
