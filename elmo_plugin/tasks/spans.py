@@ -68,13 +68,13 @@ OUTSIDE = EntityTag("O", "O", "")
 
 class LabelError(BiLmError):
     """
-    A label, a tag or a span that cannot be where it is, at the word `row` of its sentence or
-    document.
+    A label, a tag or a span that cannot be where it is: at the word with the index `word_index` in
+    its sentence or document.
     """
 
-    def __init__(self, row: int, message: str) -> None:
+    def __init__(self, word_index: int, message: str) -> None:
         super().__init__(message)
-        self.row = row
+        self.word_index = word_index
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def locate_label_errors(lines: Sequence[Line], prefix: str = "") -> Iterator[Non
     try:
         yield
     except LabelError as error:
-        raise ConfigurationError(f"{lines[error.row].location}: {prefix}{error}") from None
+        raise ConfigurationError(f"{lines[error.word_index].location}: {prefix}{error}") from None
 
 
 def parse_tag(value: str) -> EntityTag | None:
