@@ -111,7 +111,7 @@ def _meanings_in_io(tags: Sequence[str], outside: str) -> dict[str, EntityTag]:
     """Returns the meaning of each tag: a type of entities, or `outside` at words in no entity."""
     meanings = {}
     for tag in tags:
-        meanings[tag] = EntityTag(letter="I", bioul="I", kind=tag)
+        meanings[tag] = EntityTag(letter="I", kind=tag)
     meanings[outside] = OUTSIDE
     return meanings
 

@@ -53,17 +53,18 @@ class Span(NamedTuple):
 
 
 class EntityTag(NamedTuple):
-    """
-    A tag: its letter in the encoding of the file, its letter in BIOUL, and the kind of its span
-    (the label), "" without one.
-    """
+    """A tag: its letter in the encoding of the file, and the kind of its span, "" without one."""
 
     letter: str
-    bioul: str
     kind: str
 
+    @property
+    def bioul(self) -> str:
+        """Its letter in BIOUL."""
+        return _TO_BIOUL.get(self.letter, self.letter)
 
-OUTSIDE = EntityTag("O", "O", "")
+
+OUTSIDE = EntityTag("O", "")
 
 
 class LabelError(BiLmError):
@@ -107,7 +108,7 @@ def parse_tag(value: str) -> EntityTag | None:
     else:
         letter = match["letter_after"].upper()
         label = match["label_before"]
-    return EntityTag(letter=letter, bioul=_TO_BIOUL.get(letter, letter), kind=label)
+    return EntityTag(letter, label)
 
 
 def tags_to_spans(tags: Iterable[EntityTag | str]) -> list[Span]:
