@@ -87,6 +87,7 @@ class TaskDatasetReader(DatasetReader):
 
     example_names = "sentences"
     folder_patterns: tuple[str, ...] = ()
+    keep_marks = False  # see `read_text_lines`
 
     def __init__(self, token_indexers: dict[str, TokenIndexer], **kwargs: Any) -> None:
         # Misspelled options of a configuration arrive in `kwargs`, beside the common options. They
@@ -113,17 +114,13 @@ class TaskDatasetReader(DatasetReader):
         malformed.
         """
 
-    def read_lines(self, file_path: str) -> Iterable[Line]:
-        """Returns the lines of a file."""
-        return read_text_lines(file_path)
-
     @overrides
     def _read(self, file_path: str) -> Iterable[Instance]:
         files = self._find_files(str(file_path))
         empty_files = []
         for file in files:
             has_example = False
-            for example in self.read_examples(self.read_lines(file)):
+            for example in self.read_examples(read_text_lines(file, self.keep_marks)):
                 has_example = True
                 yield self.text_to_instance(*example)
             if not has_example:

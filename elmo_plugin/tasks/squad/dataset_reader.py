@@ -8,11 +8,10 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import Field, ListField, MetadataField, SpanField, TextField
 from allennlp.data.tokenizers import Token, Tokenizer
-from overrides import overrides
 
 from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.common.logs import get_logger
-from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_lines
+from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 from elmo_plugin.tasks.squad.articles import Answer, Question, parse_squad
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
 
@@ -71,6 +70,7 @@ class SquadReader(TaskDatasetReader):
     """
 
     example_names = "questions"
+    keep_marks = True  # the places of answers count byte order marks as characters
 
     def __init__(
         self,
@@ -92,11 +92,6 @@ class SquadReader(TaskDatasetReader):
         self.tokenizer = raw_text_tokenizer(tokenizer, default=SpacyRulesTokenizer)
         self._max_paragraph_words = max_paragraph_words
         self._answers_required = answers_required
-
-    @overrides
-    def read_lines(self, file_path: str) -> Iterable[Line]:
-        # The places of answers count byte order marks as characters.
-        return read_text_lines(file_path, keep_marks=True)
 
     def read_examples(self, lines: Iterable[Line]) -> Iterator[SquadExample]:
         """

@@ -32,6 +32,15 @@ def file_with(folder: Path, context: str, answers: list[dict[str, Any]]) -> Path
     return folder / "x.json"
 
 
+def test_byte_order_marks_of_a_file_count_in_the_places_of_answers(tmp_path: Path) -> None:
+    context = "\ufeffIt \ufeffrained."
+    file = file_with(tmp_path, context, [{"text": "rained", "answer_start": 5}])
+    file.write_text(file.read_text().replace("\\ufeff", "\ufeff"), "utf-8")
+    assert "\ufeff" in file.read_text("utf-8")
+    (instance,) = reader().read(file)
+    assert [instance["paragraph"][first].text for first, _ in spans(instance)] == ["rained"]
+
+
 class LowercaseTokenizer(WhitespaceTokenizer):
     def tokenize(self, text: str) -> list[Token]:
         return super().tokenize(text.lower())
