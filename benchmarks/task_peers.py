@@ -252,9 +252,9 @@ def asked(instance: Instance, indexers: Indexers) -> Instance:
     """A paragraph and a question."""
     from allennlp_models.rc.dataset_readers.utils import make_reading_comprehension_instance
 
-    paragraph = instance["metadata"].metadata["paragraph"]
+    paragraph = instance["metadata"].metadata.paragraph
     spans = [(span.span_start, span.span_end) for span in instance.fields.get("answers", ())]
-    answers = [answer.text for answer in instance["metadata"].metadata["question"].answers]
+    answers = [answer.text for answer in instance["metadata"].metadata.question.answers]
     question = instance["question"].tokens
     return make_reading_comprehension_instance(
         question, paragraph.tokens, indexers, paragraph.text, spans, answers if spans else None

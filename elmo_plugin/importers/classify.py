@@ -18,7 +18,7 @@ from elmo_plugin.importers.report import Report, Unusable
 from elmo_plugin.importers.tables import is_binary_table
 from elmo_plugin.importers.task_importer import TaskImporter
 from elmo_plugin.importers.text import read_text
-from elmo_plugin.tasks.sst import FINE_LABELS, read_phrases
+from elmo_plugin.tasks.sst_trees import FINE_LABELS, read_phrases
 
 TEXT = "text"
 _USUAL_NAMES = {

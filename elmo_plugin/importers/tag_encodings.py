@@ -9,8 +9,15 @@ from typing import NamedTuple
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
-from elmo_plugin.tasks.ner.tags import ENCODINGS, is_legal, parse_tags
-from elmo_plugin.tasks.spans import OUTSIDE, EntityTag, parse_tag, spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.ner.tags import is_legal, parse_tags
+from elmo_plugin.tasks.spans import (
+    ENCODINGS,
+    OUTSIDE,
+    EntityTag,
+    parse_tag,
+    spans_to_tags,
+    tags_to_spans,
+)
 
 IO, MIXED, PLAIN = "IO", "mixed", "plain"
 CHOICES = (*ENCODINGS, IO, MIXED, PLAIN)
@@ -104,7 +111,7 @@ def _meanings_in_io(tags: Sequence[str], outside: str) -> dict[str, EntityTag]:
     """Returns the meaning of each tag: a type of entities, or `outside` at words in no entity."""
     meanings = {}
     for tag in tags:
-        meanings[tag] = EntityTag(letter="I", bioul="I", kind=tag)
+        meanings[tag] = EntityTag(letter="I", kind=tag)
     meanings[outside] = OUTSIDE
     return meanings
 

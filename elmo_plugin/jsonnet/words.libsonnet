@@ -7,9 +7,9 @@ local add(indexer, embedder, vocabulary) = {
   dataset_reader+: { token_indexers+: { tokens::: indexer } },
   model+: { contextual_encoder+: { text_field_embedder+: { token_embedders+: { tokens::: embedder } } } },
 } + vocabulary;
-local vocabulary_of_training_data(min_count) = {
+local vocabulary_of_training_data = {
   datasets_for_vocab_creation::: ['train'],
-  vocabulary+: { min_count+: { tokens::: min_count } },
+  vocabulary+: { min_count+: { tokens:: null } },
 };
 local vocabulary_of_all_data = {
   datasets_for_vocab_creation:: null,
@@ -18,7 +18,7 @@ local vocabulary_of_all_data = {
 local table(vectors, trainable, learn_unknown) = add(
   { type: 'word_vectors' },
   { type: 'word_vectors', vectors: vectors, trainable: trainable, learn_unknown: learn_unknown },
-  { datasets_for_vocab_creation::: ['train'], vocabulary+: { min_count+: { tokens:: null } } },
+  vocabulary_of_training_data,
 );
 {
   // The vectors that come with this package: 40,000 English words, 100 numbers each. A word that the training data
@@ -47,7 +47,7 @@ local table(vectors, trainable, learn_unknown) = add(
     add(
       { type: 'single_id', lowercase_tokens: lowercase },
       { type: 'embedding', embedding_dim: dim },
-      vocabulary_of_training_data(min_count),
+      vocabulary_of_training_data { vocabulary+: { min_count+: { tokens::: min_count } } },
     ),
 
   // GloVe's vectors, or others in that format: a text file, plain or compressed, with a word and its `dim` numbers on
@@ -67,7 +67,5 @@ local table(vectors, trainable, learn_unknown) = add(
   none():: {
     dataset_reader+: { token_indexers+: { tokens:: null } },
     model+: { contextual_encoder+: { text_field_embedder+: { token_embedders+: { tokens:: null } } } },
-    datasets_for_vocab_creation::: ['train'],
-    vocabulary+: { min_count+: { tokens:: null } },
-  },
+  } + vocabulary_of_training_data,
 }

@@ -57,11 +57,11 @@ class PredictorSettings:
     """
 
     archive: str
-    predicates: str | None = None
-    device: str = "cpu"
-    trust: bool = False
-    batch_size: int = 32
-    threads: int = 1
+    predicates: str | None
+    device: str
+    trust: bool
+    batch_size: int
+    threads: int
 
     def load(self) -> TextPredictor:
         """Loads the model. Raises `BiLmError` as `load_predictor` does."""

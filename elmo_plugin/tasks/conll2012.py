@@ -166,14 +166,8 @@ def parse_sentence(lines: Sequence[Line]) -> list[ConllWord]:
 
 
 def _parse_word(line: Line) -> ConllWord:
-    """
-    Parses the line of a word. Columns may contain spaces if tabs separate them; a line without tabs
-    is split at white space. Raises `ConfigurationError` if the line is malformed.
-    """
-    if "\t" in line.text:
-        columns = [column.strip(" ") for column in line.text.strip("\r\n").split("\t")]
-    else:
-        columns = line.columns
+    """Parses the line of a word. Raises `ConfigurationError` if the line is malformed."""
+    columns = line.fields
     if len(columns) <= FIXED_COLUMNS:
         raise line.error(f"expected at least {FIXED_COLUMNS + 1} columns, got {len(columns)}")
     # The fields of `ConllWord` have the order of the columns. Between the fixed columns and the

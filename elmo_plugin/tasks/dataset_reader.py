@@ -5,12 +5,12 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.from_params import infer_constructor_params
-from allennlp.data import DatasetReader, Instance, TokenIndexer, Vocabulary
-from allennlp.data.fields import Field, ListField, MetadataField, SequenceLabelField, TextField
+from allennlp.data import DatasetReader, Instance, TokenIndexer
+from allennlp.data.fields import Field, ListField, MetadataField, TextField
 from allennlp.data.tokenizers import Token
 from overrides import overrides
 
@@ -23,9 +23,6 @@ from elmo_plugin.tasks.tokenizers import text_as_typed
 logger = get_logger(__name__)
 
 _COLUMN = re.compile(r"\S+", re.ASCII)
-# The index of a tag that is not in the vocabulary: losses ignore it, and no model predicts it.
-UNKNOWN_TAG = -100
-ENCODING_TAGS = "encoding_tags"
 
 
 class Line(NamedTuple):
@@ -58,6 +55,13 @@ class Line(NamedTuple):
         """The parts of the line between ASCII white space. Other spaces may be part of a word."""
         return _COLUMN.findall(self.text)
 
+    @property
+    def fields(self) -> list[str]:
+        """The parts of the line between tabs, with any spaces; without tabs, its `columns`."""
+        if "\t" not in self.text:
+            return self.columns
+        return [field.strip(" ") for field in self.text.strip("\r\n").split("\t")]
+
 
 class TaskDatasetReader(DatasetReader):
     """
@@ -83,6 +87,7 @@ class TaskDatasetReader(DatasetReader):
 
     example_names = "sentences"
     folder_patterns: tuple[str, ...] = ()
+    keep_marks = False  # see `read_text_lines`
 
     def __init__(self, token_indexers: dict[str, TokenIndexer], **kwargs: Any) -> None:
         # Misspelled options of a configuration arrive in `kwargs`, beside the common options. They
@@ -109,17 +114,13 @@ class TaskDatasetReader(DatasetReader):
         malformed.
         """
 
-    def read_lines(self, file_path: str) -> Iterable[Line]:
-        """Returns the lines of a file."""
-        return read_text_lines(file_path)
-
     @overrides
     def _read(self, file_path: str) -> Iterable[Instance]:
         files = self._find_files(str(file_path))
         empty_files = []
         for file in files:
             has_example = False
-            for example in self.read_examples(self.read_lines(file)):
+            for example in self.read_examples(read_text_lines(file, self.keep_marks)):
                 has_example = True
                 yield self.text_to_instance(*example)
             if not has_example:
@@ -188,28 +189,3 @@ def read_text_lines(file_path: str, keep_marks: bool = False) -> Iterator[Line]:
             text = decode(line, f"{file_path}, line {number}", keep_marks)
             # A mark before the text of a line is no part of it, even where marks are kept.
             yield Line(text.lstrip(BYTE_ORDER_MARK), file_path, number)
-
-
-class TagsField(SequenceLabelField):
-    """
-    A tag for each word. A tag that is not in the vocabulary has the index `UNKNOWN_TAG`. For tags
-    of entities, the vocabulary keeps the `encoding` of the file, such as "BIO", in the namespace
-    `ENCODING_TAGS`: the predictor returns tags in the encoding of the training data.
-    """
-
-    def __init__(
-        self, labels: list[str], sequence_field: TextField, encoding: str | None = None
-    ) -> None:
-        super().__init__(labels, sequence_field)
-        self.encoding = encoding
-
-    @overrides
-    def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:
-        super().count_vocab_items(counter)
-        if self.encoding:
-            counter[ENCODING_TAGS][self.encoding] += 1
-
-    @overrides
-    def index(self, vocab: Vocabulary) -> None:
-        indices = vocab.get_token_to_index_vocabulary(self._label_namespace)
-        self._indexed_labels = [indices.get(cast(str, tag), UNKNOWN_TAG) for tag in self.labels]

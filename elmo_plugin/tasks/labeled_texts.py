@@ -1,23 +1,15 @@
 """Texts with a label, as JSON lines."""
 
-from functools import cache
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import TokenIndexer, Vocabulary
-from allennlp.data.fields import LabelField
+from allennlp.data import TokenIndexer
 from allennlp.data.tokenizers import Token, Tokenizer
-from overrides import overrides
 
-from elmo_plugin.common.errors import as_configuration_error, did_you_mean
+from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.json_files import parse_json
-from elmo_plugin.common.logs import get_logger
-from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG, Line, TaskDatasetReader
+from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 from elmo_plugin.tasks.tokenizers import PennTreebankTokenizer, raw_text_tokenizer
-
-_MOST_CHARACTERS_OF_LABELS = 500  # A message that lists all labels is cut here.
-
-logger = get_logger(__name__)
 
 
 class LabeledTextsReader(TaskDatasetReader):
@@ -84,49 +76,3 @@ class LabeledTextsReader(TaskDatasetReader):
     def _format_error(self, line: Line, expected: str) -> ConfigurationError:
         """Returns the error for a line in another format; it names the command that reads it."""
         return line.error(f"expected {expected}; `elmo import {self.task}` reads other files")
-
-
-class KnownLabelField(LabelField):
-    """
-    A label that should be in the vocabulary. If it is not, a warning is logged and its index is
-    `UNKNOWN_TAG`, by which a model recognizes it: `Classifier` refuses it in training, and counts
-    it as wrong in an evaluation.
-    """
-
-    @overrides
-    def index(self, vocab: Vocabulary) -> None:
-        known = vocab.get_token_to_index_vocabulary(self._label_namespace)
-        if self.label in known:
-            super().index(vocab)
-            return
-        _warn_of_unknown_label(str(self.label), tuple(known))
-        self._label_id = UNKNOWN_TAG
-
-
-@cache
-def _warn_of_unknown_label(label: str, known: tuple[str, ...]) -> None:
-    """Warns that a model lacks a label. The cache makes it warn only once for each label."""
-    message = f"the model has no label {label!r}, only {', '.join(known)}"
-    message = message[:_MOST_CHARACTERS_OF_LABELS]
-    logger.warning("%s: it counts as wrong%s", message, did_you_mean(label, known))
-
-
-def number_of_labels(vocab: Vocabulary) -> int:
-    """Checks the labels of a vocabulary, see `check_labels`, and returns their number."""
-    check_labels(vocab)
-    return vocab.get_vocab_size("labels")
-
-
-def check_labels(vocab: Vocabulary) -> None:
-    """
-    Raises `ConfigurationError` if some labels are words and some are numbers: then training and
-    validation data seem to have different names for the same labels, such as "neutral" and "1".
-    """
-    labels = vocab.get_token_to_index_vocabulary("labels")
-    numbers = [label for label in labels if label.isdecimal()]
-    num_words = len(labels) - len(numbers)
-    # A single label of one kind may be meant, such as the number 0 among words.
-    if len(numbers) > 1 and num_words > 1:
-        message = f"expected labels that are words or numbers, got both: {', '.join(labels)}"
-        message = message[:_MOST_CHARACTERS_OF_LABELS]
-        raise ConfigurationError(f"{message}; the option label_names gives names to numbers")

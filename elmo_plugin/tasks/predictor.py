@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from inspect import signature
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from allennlp.common import JsonDict, Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance
-from allennlp.data.fields import Field, ListField, MetadataField, TextField
+from allennlp.data.fields import Field, ListField, TextField
 from allennlp.data.tokenizers import Token, Tokenizer
 from allennlp.models import Model
 from allennlp.predictors import Predictor
@@ -23,7 +23,6 @@ from elmo_plugin.tasks.tokenizers import (
     PennTreebankTokenizer,
     RawTextTokenizer,
     as_raw_text_tokenizer,
-    text_as_typed,
 )
 
 TokenizerConfig = Tokenizer | str | dict[str, Any] | None
@@ -123,6 +122,30 @@ class TaskPredictor(Predictor):
                     f"{TOO_LONG_HINT}"
                 )
 
+    def text_in(self, json_dict: JsonDict, keys: Sequence[str]) -> str:
+        """
+        Returns the text of the first of `keys` that the input has. Raises `ConfigurationError` if
+        it has none, or the text is blank.
+        """
+        key = self.first_key(json_dict, keys)
+        text = json_dict[key]
+        # Normalizing drops invisible characters: a text of nothing else is blank.
+        if not isinstance(text, str) or not normalize_text(text).strip():
+            raise ConfigurationError(
+                f'{self.name}: "{key}": expected text that is not blank, got {text!r}'
+            )
+        return text
+
+    def first_key(self, json_dict: JsonDict, keys: Sequence[str]) -> str:
+        """Returns the first key that the input has. Raises `ConfigurationError` if it has none."""
+        for key in keys:
+            if key in json_dict:
+                return key
+        expected = " or ".join(f'"{key}"' for key in keys)
+        raise ConfigurationError(
+            f"{self.name}: expected {expected} in the input {json_dict!r:.200}"
+        )
+
 
 def _strings_in(value: Any) -> Iterator[str]:
     """Yields a value that is a string, or the strings in lists at any depth, such as words."""
@@ -183,7 +206,7 @@ class SentencePredictor(TaskPredictor):
 
     @overrides
     def to_instance(self, json_dict: JsonDict) -> Instance:
-        words = words_from_json(json_dict, self._tokenizer, self.name)
+        words = self.words_in(json_dict)
         if not _takes_string(self._dataset_reader):
             return self._dataset_reader.text_to_instance(words)
         # A reader that takes a string tokenizes by itself, so it gets the sentence as typed. A list
@@ -192,6 +215,27 @@ class SentencePredictor(TaskPredictor):
         if "words" in json_dict:
             sentence = " ".join(word.ensure_text() for word in words)
         return self._dataset_reader.text_to_instance(sentence)
+
+    def words_in(self, json_dict: JsonDict) -> list[Token]:
+        """
+        Returns the "words" of an input, or else the words of its "sentence". Raises
+        `ConfigurationError` if it has none.
+        """
+        key = self.first_key(json_dict, ("words", "sentence"))
+        value = json_dict[key]
+        if key == "sentence":
+            if not isinstance(value, str):
+                raise ConfigurationError(f'{self.name}: "sentence": expected text, got {value!r}')
+            tokens = self._tokenizer.tokenize(value)
+        elif _are_words(value):
+            tokens = [Token(_without_byte_order_mark(word)) for word in value]
+        else:
+            raise ConfigurationError(
+                f'{self.name}: "words": expected a list of words that are not empty, got {value!r}'
+            )
+        if not tokens:
+            raise ConfigurationError(f'{self.name}: "{key}": expected words, got {value!r:.200}')
+        return tokens
 
 
 def _takes_string(reader: DatasetReader) -> bool:
@@ -216,47 +260,6 @@ def make_tokenizer(config: Tokenizer | str | dict[str, Any]) -> RawTextTokenizer
     return as_raw_text_tokenizer(config)
 
 
-def words_from_json(json_dict: JsonDict, tokenizer: Tokenizer, predictor_name: str) -> list[Token]:
-    """
-    Returns the "words" of the input, or else the words of its "sentence". Raises
-    `ConfigurationError`, with a message that begins with the name of the predictor, if it has none.
-    """
-    key = _first_key(json_dict, ("words", "sentence"), predictor_name)
-    value = json_dict[key]
-    if key == "sentence":
-        if not isinstance(value, str):
-            raise ConfigurationError(f'{predictor_name}: "sentence": expected text, got {value!r}')
-        tokens = tokenizer.tokenize(value)
-    elif _are_words(value):
-        tokens = [Token(_without_byte_order_mark(word)) for word in value]
-    else:
-        raise ConfigurationError(
-            f'{predictor_name}: "words": expected a list of words that are not empty, got {value!r}'
-        )
-    if not tokens:
-        raise ConfigurationError(f'{predictor_name}: "{key}": expected words, got {value!r:.200}')
-    return tokens
-
-
-def text_and_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
-    """
-    Returns the text of an instance as typed, and the place of each word in it: its first character
-    and the one after its last. If the text or a place is not known, as for a list of words, the
-    text is all words joined by spaces.
-    """
-    tokens = cast(TextField, instance["tokens"]).tokens
-    text = None
-    if "text" in instance.fields:
-        text = cast(MetadataField, instance["text"]).metadata
-    places = []
-    for token in tokens:
-        if token.idx is not None and token.idx_end is not None:
-            places.append((token.idx, token.idx_end))
-    if text is None or len(places) < len(tokens):
-        return join_words([text_as_typed(token) for token in tokens])
-    return text, places
-
-
 def join_words(words: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
     """Joins words with spaces. Returns the text and the place of each word in it."""
     places = []
@@ -278,29 +281,3 @@ def _are_words(value: Any) -> bool:
 def _without_byte_order_mark(word: str) -> str:
     """Removes byte order marks from a word, as the dataset readers do."""
     return word.replace(BYTE_ORDER_MARK, "")
-
-
-def text_from_json(json_dict: JsonDict, keys: Sequence[str], predictor_name: str) -> str:
-    """
-    Returns the text of the first of `keys` that the input has. Raises `ConfigurationError`, with a
-    message that begins with the name of the predictor, if it has none or the text is blank.
-    """
-    key = _first_key(json_dict, keys, predictor_name)
-    text = json_dict[key]
-    # Normalizing drops invisible characters: a text of nothing else is blank.
-    if not isinstance(text, str) or not normalize_text(text).strip():
-        raise ConfigurationError(
-            f'{predictor_name}: "{key}": expected text that is not blank, got {text!r}'
-        )
-    return text
-
-
-def _first_key(json_dict: JsonDict, keys: Sequence[str], predictor_name: str) -> str:
-    """Returns the first key that the input has. Raises `ConfigurationError` if it has none."""
-    for key in keys:
-        if key in json_dict:
-            return key
-    expected = " or ".join(f'"{key}"' for key in keys)
-    raise ConfigurationError(
-        f"{predictor_name}: expected {expected} in the input {json_dict!r:.200}"
-    )

@@ -21,8 +21,9 @@ from elmo_plugin.bilm import Dropout
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.encoders import ContextualEncoder, biattention, construct_encoder
 from elmo_plugin.tasks.dataset_reader import Line
-from elmo_plugin.tasks.labeled_texts import KnownLabelField, LabeledTextsReader, number_of_labels
-from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
+from elmo_plugin.tasks.labeled_texts import LabeledTextsReader
+from elmo_plugin.tasks.labels import KnownLabelField, number_of_labels
+from elmo_plugin.tasks.predictor import TaskPredictor
 from elmo_plugin.tasks.task_model import Classifier
 
 logger = get_logger(__name__)
@@ -210,6 +211,6 @@ class SnliPredictor(TaskPredictor):
 
     @overrides
     def to_instance(self, json_dict: JsonDict) -> Instance:
-        premise = text_from_json(json_dict, ["premise", "sentence1"], self.name)
-        hypothesis = text_from_json(json_dict, ["hypothesis", "sentence2"], self.name)
+        premise = self.text_in(json_dict, ["premise", "sentence1"])
+        hypothesis = self.text_in(json_dict, ["hypothesis", "sentence2"])
         return self._dataset_reader.text_to_instance(premise, hypothesis)

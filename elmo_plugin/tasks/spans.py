@@ -26,13 +26,14 @@ class _Letters(NamedTuple):
         return [self.first] + [self.inner] * (length - 2) + [self.last]
 
 
-_LETTERS = {
+ENCODINGS = {
     "BIO": _Letters("B", "I", "I", "B"),
     "IOB1": _Letters("B", "I", "I", "B"),
     "BIOUL": _Letters("B", "I", "L", "U"),
     "BIOES": _Letters("B", "I", "E", "S"),
     "BMES": _Letters("B", "M", "E", "S"),
 }
+"""The encodings of tags, with their letters."""
 _TO_BIOUL = {"S": "U", "E": "L", "M": "I"}  # from letters of other encodings
 _ALL_LETTERS = "BIESULM"  # of all encodings
 # The letter of an encoding, before or after the label of its span.
@@ -52,28 +53,29 @@ class Span(NamedTuple):
 
 
 class EntityTag(NamedTuple):
-    """
-    A tag: its letter in the encoding of the file, its letter in BIOUL, and the kind of its span
-    (the label), "" without one.
-    """
+    """A tag: its letter in the encoding of the file, and the kind of its span, "" without one."""
 
     letter: str
-    bioul: str
     kind: str
 
+    @property
+    def bioul(self) -> str:
+        """Its letter in BIOUL."""
+        return _TO_BIOUL.get(self.letter, self.letter)
 
-OUTSIDE = EntityTag("O", "O", "")
+
+OUTSIDE = EntityTag("O", "")
 
 
 class LabelError(BiLmError):
     """
-    A label, a tag or a span that cannot be where it is, at the word `row` of its sentence or
-    document.
+    A label, a tag or a span that cannot be where it is: at the word with the index `word_index` in
+    its sentence or document.
     """
 
-    def __init__(self, row: int, message: str) -> None:
+    def __init__(self, word_index: int, message: str) -> None:
         super().__init__(message)
-        self.row = row
+        self.word_index = word_index
 
 
 @contextmanager
@@ -85,7 +87,7 @@ def locate_label_errors(lines: Sequence[Line], prefix: str = "") -> Iterator[Non
     try:
         yield
     except LabelError as error:
-        raise ConfigurationError(f"{lines[error.row].location}: {prefix}{error}") from None
+        raise ConfigurationError(f"{lines[error.word_index].location}: {prefix}{error}") from None
 
 
 def parse_tag(value: str) -> EntityTag | None:
@@ -106,7 +108,7 @@ def parse_tag(value: str) -> EntityTag | None:
     else:
         letter = match["letter_after"].upper()
         label = match["label_before"]
-    return EntityTag(letter=letter, bioul=_TO_BIOUL.get(letter, letter), kind=label)
+    return EntityTag(letter, label)
 
 
 def tags_to_spans(tags: Iterable[EntityTag | str]) -> list[Span]:
@@ -158,7 +160,7 @@ def spans_to_tags(spans: Iterable[Span], length: int, encoding: str = "BIO") -> 
 def _tags_of_span(span: Span, before: Span | None, encoding: str) -> list[str]:
     """Returns the tags of the words of a span. `before` is the previous span of the sentence."""
     # Archives of early versions may name another encoding, "mixed". Their tags become BIO.
-    letters_of_encoding = _LETTERS.get(encoding, _LETTERS["BIO"])
+    letters_of_encoding = ENCODINGS.get(encoding, ENCODINGS["BIO"])
     letters = letters_of_encoding.of_span(span.end - span.start)
     if encoding == "IOB1" and not _follows(span, before):
         letters[0] = "I"  # B is only for a span right behind another with the same label

@@ -3,28 +3,25 @@ ensembles.
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
-import numpy as np
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import DatasetReader, Instance, Vocabulary
+from allennlp.data import DatasetReader, Vocabulary
 from allennlp.models import Model
 from allennlp.nn import InitializerApplicator
 from allennlp.predictors import Predictor
 from allennlp.training.metrics import CategoricalAccuracy
 from overrides import overrides
-from torch import BoolTensor, LongTensor, Tensor, nn
+from torch import LongTensor, Tensor, nn
 from torch.nn import functional
 
 from elmo_plugin.bilm import BiLm
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.torch_files import FiniteModule
 from elmo_plugin.common.logs import get_logger
-from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
-from elmo_plugin.tasks.labeled_texts import check_labels
+from elmo_plugin.tasks.labels import UNKNOWN_LABEL, check_labels
 
 logger = get_logger(__name__)
 
@@ -67,9 +64,6 @@ class TaskModel(FiniteModule, Model):
     ) -> None:
         super().__init__(vocab, **kwargs)
         self._initializer = initializer
-        # The number of words with each unknown tag, in evaluation, since the last reset.
-        self._unknown_tags: Counter[str] = Counter()
-        self._reported_tags: set[str] = set()  # `forward_on_instances` has warned of these
 
     def forward(self, **fields: Any) -> dict[str, Any]:  # type: ignore[override]
         """Returns the output of `decode` for the fields of a batch."""
@@ -82,33 +76,13 @@ class TaskModel(FiniteModule, Model):
         """
         return self.training and torch.is_grad_enabled()
 
-    @overrides
-    def forward_on_instances(self, instances: list[Instance]) -> list[dict[str, np.ndarray]]:
-        outputs = super().forward_on_instances(instances)
-        # In evaluation `get_metrics` warns of unknown tags, but predictors do not call it.
-        new_tags = sorted(set(self._unknown_tags) - self._reported_tags)
-        if new_tags:
-            logger.warning(
-                "%s is not in the vocabulary: words with such a tag count as wrong",
-                ", ".join(new_tags),
-            )
-            self._reported_tags.update(new_tags)
-        return outputs
-
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """
         Returns the figures since the last reset. In training there are none, since nothing is
-        predicted. A reset also logs the tags that are not in the vocabulary.
+        predicted.
         """
         if self.training:
             return {}
-        if reset and self._unknown_tags:
-            logger.warning(
-                "%s is not in the vocabulary: the loss leaves out %d words",
-                ", ".join(sorted(self._unknown_tags)),
-                self._unknown_tags.total(),
-            )
-            self._unknown_tags.clear()
         figures = {}
         for name, figure in self.metric.get_metric(reset).items():
             if not name.endswith(self.progress_figures):
@@ -144,25 +118,6 @@ class TaskModel(FiniteModule, Model):
         base class does not have such layers; a subclass that has some overrides this method.
         AllenNLP calls it for a model `from_archive`, and for `allennlp evaluate --extend-vocab`.
         """
-
-    def known_tags(self, tags: LongTensor, names: Sequence[Sequence[str]] | None) -> BoolTensor:
-        """
-        Returns a mask of the tags that are in the vocabulary, of the same shape as `tags`. Counts
-        the other tags, so that `get_metrics` can report them by their `names`. While the model is
-        being trained, such a tag is a `ConfigurationError`.
-        """
-        known = cast(BoolTensor, tags != UNKNOWN_TAG)
-        for sentence, word in (~known).nonzero().tolist():
-            name = "a tag"
-            if names:
-                name = names[sentence][word]
-            if self._is_training_step():
-                raise ConfigurationError(
-                    f"{name} is in the training data, but not in the vocabulary: the vocabulary's "
-                    "type 'extend', with the directory of the old one, adds it"
-                )
-            self._unknown_tags[name] += 1
-        return known
 
     def _load_from_state_dict(self, *args: Any) -> None:
         with as_configuration_error():
@@ -308,7 +263,7 @@ class Classifier(TaskModel):
         the batch has none. While the model is being trained, any other label is a
         `ConfigurationError`.
         """
-        known = label != UNKNOWN_TAG
+        known = label != UNKNOWN_LABEL
         if self._is_training_step() and not known.all():
             labels = ", ".join(self.vocab.get_token_to_index_vocabulary("labels"))
             # `KnownLabelField` has warned of the label by its name; here only its index is known.

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from elmo_plugin.tasks.coref.conll import read_documents
+from elmo_plugin.tasks.coref.conll import parse_documents
+from elmo_plugin.tasks.dataset_reader import read_text_lines
 from elmo_plugin.tasks.srl.dataset_reader import SrlPredicatesReader
 from tests.conftest import REPOSITORY
 
@@ -220,7 +221,7 @@ def test_a_pattern_becomes_a_document_with_coreference_chains(
     pattern = "[2 [1 {MAN} {LAST}] 's dog] ran . [1 He] saw [2 it] ."
     file = tmp_path / "made.gold_conll"
     file.write_text(coref_data.document(coref_data.fill(pattern, names, random.Random(1)), "made1"))
-    (document,) = read_documents(file)
+    (document,) = parse_documents(read_text_lines(str(file)))
     assert document.sentences == [["Bob", "Li", "'s", "dog", "ran", "."], ["He", "saw", "it", "."]]
     chains = sorted(
         sorted((mention.start, mention.end) for mention in chain) for chain in document.clusters
@@ -249,7 +250,7 @@ def test_each_document_of_surnames_says_a_name_again(
     for pattern in (BUNDLED / "surnames.txt").read_text(encoding="utf-8").splitlines():
         filled = coref_data.fill(pattern, names, random.Random(1))
         made.write_text(coref_data.document(filled, "made"), encoding="utf-8")
-        (document,) = read_documents(made)
+        (document,) = parse_documents(read_text_lines(str(made)))
         assert any(len(chain) > 1 for chain in document.clusters), pattern
 
 

@@ -8,7 +8,8 @@ import pytest
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.importers.squad import read_scored_squad
-from elmo_plugin.tasks.squad import Answer, Question, read_squad
+from elmo_plugin.tasks.dataset_reader import read_text_lines
+from elmo_plugin.tasks.squad.articles import Answer, Question, parse_squad
 from tests.experiments.configs import FIXTURES
 from tests.importers.imported import import_file
 
@@ -20,7 +21,8 @@ def imported(folder: Path, content: Any, name: str = "x.json", **options: Any) -
     file = folder / name
     file.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
     written, lines = import_file("squad", file, **options)
-    questions = [question for paragraph in read_squad(written) for question in paragraph.questions]
+    paragraphs = parse_squad(read_text_lines(str(written), keep_marks=True))
+    questions = [question for paragraph in paragraphs for question in paragraph.questions]
     return questions, "\n".join(lines)
 
 

@@ -82,7 +82,7 @@ def test_writing_and_reading_keeps_the_tags(tmp_path: Path, shape: str) -> None:
     written, lines = import_file("srl", tmp_path / "a.jsonl")
     (instance,) = SrlReader({}).read(written)
     assert instance["words"].metadata == WORDS
-    assert instance["frame"].metadata["predicate"] == 2
+    assert instance["predicate"].sequence_index == 2
     if shape != "roles":
         assert instance["tags"].labels == TAGS
     assert any("JSON with words and frames" in line for line in lines)

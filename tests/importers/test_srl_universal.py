@@ -62,4 +62,4 @@ def test_words_with_spaces_are_written_and_read(tmp_path: Path) -> None:
     lutte, echapper = SrlReader({}).read(written)
     assert lutte["words"].metadata[-1] == "les gens"
     assert lutte["tags"].labels == ["B-A0", "B-V", "B-A1", "I-A1", "I-A1", "I-A1"]
-    assert echapper["frame"].metadata["predicate"] == 3
+    assert echapper["predicate"].sequence_index == 3

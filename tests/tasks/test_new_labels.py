@@ -15,7 +15,7 @@ from allennlp.models import Model, load_archive
 
 from elmo_plugin.predictions.predictor import load_predictor
 from elmo_plugin.tasks import Classifier
-from elmo_plugin.tasks.labeled_texts import KnownLabelField
+from elmo_plugin.tasks.labels import KnownLabelField
 from tests.tasks import test_contract
 from tests.tasks.contract import TaskContract
 from tests.tasks.ner.test_tags import are_legal

@@ -1,6 +1,5 @@
 """Documents with their clusters of mentions, from the columns of CoNLL-2012."""
 
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from elmo_plugin.tasks.conll2012 import (
     split_documents,
 )
 from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, genre_in
-from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
+from elmo_plugin.tasks.dataset_reader import Line
 from elmo_plugin.tasks.spans import LabelError, Span, locate_label_errors
 
 _TITLE = re.compile(
@@ -29,11 +28,6 @@ _TITLE = re.compile(
 _CLUSTER = r"(?:[0-9]+(?!\w)|[^\W\d][^\s()|*]*)"  # 12, or as in GUM person-12
 _LABEL = re.compile(rf"(?:\|?(?:\({_CLUSTER}\)?|{_CLUSTER}\)))+")
 _BRACKET = re.compile(rf"(?P<opens>\()?(?P<cluster>{_CLUSTER})(?P<closes>\))?")
-
-
-def read_documents(path: str | os.PathLike[str]) -> Iterator[CorefDocument]:
-    """Reads the documents of a file, see `parse_documents`."""
-    return parse_documents(read_text_lines(str(path)))
 
 
 def parse_documents(lines: Iterable[Line]) -> Iterator[CorefDocument]:

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
@@ -21,8 +21,8 @@ logger = get_logger(__name__)
 METRICS = ("muc", "bcub", "ceafe")  # the score of CoNLL-2012 is their mean
 # The reference scorer scores no response that repeats more correct mentions than this.
 MAX_REPEATED = 10
-# The mentions of a cluster; a mention may be repeated.
-Cluster = list[Hashable]
+# The mentions of a cluster, as `Span`s; a mention may be repeated.
+Cluster = Sequence[Hashable]
 # A similarity, from 0 to 1, is rounded to one of this many steps to be a whole number.
 SIMILARITY_STEPS = 2**40
 
@@ -43,23 +43,6 @@ class CorefCounts(NamedTuple):
         recall = ratio(self.recall_numerator, self.recall_denominator)
         precision = ratio(self.precision_numerator, self.precision_denominator)
         return Figures(precision, recall, harmonic_mean(precision, recall))
-
-
-def _without_empty(clusters: Iterable[Iterable[Hashable]]) -> list[Cluster]:
-    """Returns the clusters that have mentions. The mentions become values that sets can hold."""
-    kept = []
-    for cluster in clusters:
-        mentions = [_hashable(mention) for mention in cluster]
-        if mentions:
-            kept.append(mentions)
-    return kept
-
-
-def _hashable(mention: Any) -> Hashable:
-    """Returns a mention in a form that sets can hold: a list, as in JSON, becomes a tuple."""
-    if isinstance(mention, list):
-        return tuple(mention)
-    return cast(Hashable, mention)
 
 
 def _without_repeated(predicted: Sequence[Cluster], correct: set[Hashable]) -> list[Cluster]:
@@ -213,16 +196,15 @@ class CorefConll(CountingMetric):
     """
 
     def __call__(  # type: ignore[override]
-        self, predicted: Iterable[Iterable[Hashable]], gold: Iterable[Iterable[Hashable]]
+        self, predicted: Iterable[Cluster], gold: Iterable[Cluster]
     ) -> None:
         """
-        Adds the predicted and the gold clusters of one document. A mention may be a tuple, a
-        `Span`, or a list as in JSON. Predicted mentions that are repeated count as in the reference
-        scorer. A correct one counts only the first time. A wrong one counts each time, but in the
-        figures of mentions only once.
+        Adds the predicted and the gold clusters of one document. Empty clusters are left out.
+        Predicted mentions that are repeated count as in the reference scorer. A correct one counts
+        only the first time. A wrong one counts each time, but in the figures of mentions only once.
         """
-        gold_clusters = _without_empty(gold)
-        all_predicted = _without_empty(predicted)
+        gold_clusters = [cluster for cluster in gold if cluster]
+        all_predicted = [cluster for cluster in predicted if cluster]
         correct_mentions = set(chain.from_iterable(gold_clusters))
         scored = _without_repeated(all_predicted, correct_mentions)
         # Only repetitions of correct mentions were removed.

@@ -38,7 +38,7 @@ from elmo_plugin.tasks.coref.span_encoder import (
     is_within_sentence,
     make_further_layers,
 )
-from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
+from elmo_plugin.tasks.predictor import TaskPredictor
 from elmo_plugin.tasks.spans import Span
 from elmo_plugin.tasks.task_model import TaskModel, in_float32
 from elmo_plugin.tasks.tokenizers import LimitedRules
@@ -407,7 +407,7 @@ class CorefPredictor(TaskPredictor):
                 sentences = check_words(json_dict["sentences"])
                 speakers = check_speakers(json_dict.get("speakers"), sentences)
             return _unnamed_document(sentences, speakers=speakers, genre=genre)
-        text = text_from_json(json_dict, ["document"], self.name)
+        text = self.text_in(json_dict, ["document"])
         return self._split_text(text, genre)
 
     def _split_text(self, text: str, genre: str) -> CorefDocument:

@@ -1,7 +1,7 @@
 """Words and their tags, such as named entities, in columns."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TokenIndexer
@@ -11,24 +11,24 @@ from allennlp.data.tokenizers import Token, Tokenizer
 from elmo_plugin.common.errors import check_choice
 from elmo_plugin.tasks.dataset_reader import (
     Line,
-    TagsField,
     TaskDatasetReader,
     sentence_fields,
 )
-from elmo_plugin.tasks.ner.tags import ENCODINGS, is_legal
-from elmo_plugin.tasks.spans import OUTSIDE, EntityTag, parse_tag, spans_to_tags, tags_to_spans
+from elmo_plugin.tasks.labels import TagsField
+from elmo_plugin.tasks.ner.tags import is_legal
+from elmo_plugin.tasks.spans import (
+    ENCODINGS,
+    OUTSIDE,
+    EntityTag,
+    parse_tag,
+    spans_to_tags,
+    tags_to_spans,
+)
 from elmo_plugin.tasks.tokenizers import as_raw_text_tokenizer
 
 PLAIN = "plain"  # in place of an encoding: tags that mark no entities
 DOCUMENT = "-DOCSTART-"
 _IMPORT_HINT = "`elmo import ner` (or tag) reads other files"
-
-
-class Row(NamedTuple):
-    """A line of a file and its fields."""
-
-    line: Line
-    fields: list[str]
 
 
 @DatasetReader.register("ner_conll2003")
@@ -101,15 +101,16 @@ class Conll2003Reader(TaskDatasetReader):
         Yields the words of each sentence and their tags. Tags that mark entities are converted to
         `tag_encoding`.
         """
-        for rows in sentence_rows(lines):
+        for lines_of_sentence in split_sentences(lines):
             words = []
             tags = []
-            for line, fields in rows:
+            for line in lines_of_sentence:
+                fields = line.fields
                 self._check_columns(line, fields)
                 words.append(Token(fields[self._word_column]))
                 tags.append(fields[self._tag_column])
             if self._source_encoding != PLAIN:
-                tags = self._convert_tags(rows, tags)
+                tags = self._convert_tags(lines_of_sentence, tags)
             yield words, tags
 
     def _check_columns(self, line: Line, fields: Sequence[str]) -> None:
@@ -137,23 +138,23 @@ class Conll2003Reader(TaskDatasetReader):
             if not fields[column]:
                 raise line.error(f"{option} {column} is blank; {_IMPORT_HINT}")
 
-    def _convert_tags(self, rows: Sequence[Row], tags: Sequence[str]) -> list[str]:
+    def _convert_tags(self, lines: Sequence[Line], tags: Sequence[str]) -> list[str]:
         """
         Converts the tags of a sentence from `source_encoding` to `tag_encoding`. Raises
-        `ConfigurationError`, naming the file and the line of the tag's row, if a tag is not legal
-        in `source_encoding`.
+        `ConfigurationError`, naming the file and the tag's line, if a tag is not legal in
+        `source_encoding`.
         """
         entity_tags: list[EntityTag] = []
         previous = OUTSIDE
-        for row, tag in zip(rows, tags, strict=True):
+        for line, tag in zip(lines, tags, strict=True):
             entity_tag = parse_tag(tag)
             if entity_tag is None or not is_legal(self._source_encoding, previous, entity_tag):
-                raise self._illegal_tag_error(row.line, tag)
+                raise self._illegal_tag_error(line, tag)
             entity_tags.append(entity_tag)
             previous = entity_tag
         # A sentence may not end in the middle of an entity, as after a `B` in BIOUL.
         if not is_legal(self._source_encoding, previous, OUTSIDE):
-            raise self._illegal_tag_error(rows[-1].line, tags[-1])
+            raise self._illegal_tag_error(lines[-1], tags[-1])
         return spans_to_tags(tags_to_spans(entity_tags), len(tags), self._tag_encoding)
 
     def _illegal_tag_error(self, line: Line, tag: str) -> ConfigurationError:
@@ -192,31 +193,21 @@ def _check_column_number(option: str, column: int | None) -> None:
         )
 
 
-def sentence_rows(
+def split_sentences(
     lines: Iterable[Line], boundaries: Sequence[str] = (DOCUMENT,)
-) -> Iterator[list[Row]]:
+) -> Iterator[list[Line]]:
     """
-    Yields the rows of each sentence. A sentence ends at a blank line, and at a line whose first
+    Yields the lines of each sentence. A sentence ends at a blank line, and at a line whose first
     word is one of the `boundaries`.
     """
-    rows: list[Row] = []
+    sentence: list[Line] = []
     for line in lines:
         words = line.columns
         is_end = not words or words[0] in boundaries
         if not is_end:
-            rows.append(Row(line, _fields(line)))
-        elif rows:
-            yield rows
-            rows = []
-    if rows:
-        yield rows
-
-
-def _fields(line: Line) -> list[str]:
-    """
-    Returns the fields of a line. If it has tabs, they separate the fields, so a field may contain
-    spaces. Otherwise, spaces separate them.
-    """
-    if "\t" in line.text:
-        return [field.strip(" ") for field in line.text.rstrip("\r\n").split("\t")]
-    return line.columns
+            sentence.append(line)
+        elif sentence:
+            yield sentence
+            sentence = []
+    if sentence:
+        yield sentence

@@ -13,7 +13,7 @@ from overrides import overrides
 
 from elmo_plugin.tasks.counting import Figures, SpanF1, ratio
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
-from elmo_plugin.tasks.ner.dataset_reader import DOCUMENT, sentence_rows
+from elmo_plugin.tasks.ner.dataset_reader import DOCUMENT, split_sentences
 
 BOUNDARY = "-X-"  # a line that begins with this word ends a sentence
 # The prefixes of a word and the next one between which a chunk of one type ends, and between which
@@ -219,12 +219,10 @@ def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
     first_line: Line | None = None
     num_columns = 0  # of the first line, and so of every line
     without_comments = (line for line in lines if not _is_comment(line))
-    for rows in sentence_rows(without_comments, boundaries=(BOUNDARY, DOCUMENT)):
+    for lines_of_sentence in split_sentences(without_comments, boundaries=(BOUNDARY, DOCUMENT)):
         sentence = []
-        for row in rows:
-            line = row.line
-            # conlleval.pl splits a line at tabs and spaces alike; `row.fields` may contain spaces.
-            columns = line.columns
+        for line in lines_of_sentence:
+            columns = line.columns  # conlleval.pl splits a line at tabs and spaces alike
             if first_line is None:
                 first_line = line
                 num_columns = len(columns)

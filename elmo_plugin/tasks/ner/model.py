@@ -12,14 +12,14 @@ sequences. For `Ada lives`, with the tags of persons in BIO and the entity "Ada"
 
 import copy
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, cast
 
 import torch
 from allennlp.common import JsonDict
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TextFieldTensors, Vocabulary
-from allennlp.data.fields import MetadataField
+from allennlp.data.fields import MetadataField, TextField
 from allennlp.models import Model
 from allennlp.modules.conditional_random_field import ConditionalRandomField, allowed_transitions
 from allennlp.predictors import Predictor
@@ -28,21 +28,20 @@ from torch import BoolTensor, LongTensor, Tensor, nn
 
 from elmo_plugin.common.errors import check_choice
 from elmo_plugin.encoders import ContextualEncoder, viterbi
-from elmo_plugin.tasks.dataset_reader import ENCODING_TAGS
+from elmo_plugin.tasks.labels import ENCODING_TAGS
 from elmo_plugin.tasks.ner.metrics import NerF1
-from elmo_plugin.tasks.ner.tags import ENCODINGS, parse_tags
-from elmo_plugin.tasks.predictor import SentencePredictor, text_and_places
+from elmo_plugin.tasks.ner.tags import check_all_types_have_l, find_tag_encoding
+from elmo_plugin.tasks.predictor import SentencePredictor, join_words
 from elmo_plugin.tasks.spans import (
-    OUTSIDE,
-    EntityTag,
     Span,
     describe_spans,
     parse_tag,
     spans_to_tags,
     tags_to_spans,
 )
-from elmo_plugin.tasks.task_model import TaskModel, copy_old_labels, extend_output_layer
-from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
+from elmo_plugin.tasks.tagger import Tagger
+from elmo_plugin.tasks.task_model import copy_old_labels, extend_output_layer
+from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, text_as_typed
 
 # AllenNLP's logit of an illegal transition: finite, as there may be no legal one.
 ILLEGAL = -10_000.0
@@ -99,7 +98,7 @@ class Transitions(NamedTuple):
 
 
 @Model.register("ner_bilstm_crf")
-class NerBiLstmCrf(TaskModel):
+class NerBiLstmCrf(Tagger):
     """
     Tags words in three steps. A contextual encoder reads the words, their characters and ELMo; a
     linear layer computes a logit for each tag; a CRF (Lample et al., 2016) finds the best legal
@@ -137,7 +136,7 @@ class NerBiLstmCrf(TaskModel):
     ) -> None:
         super().__init__(vocab, **kwargs)
         labels = vocab.get_index_to_token_vocabulary("labels")
-        self._tag_encoding = _find_tag_encoding(tag_encoding, labels.values())
+        self._tag_encoding = find_tag_encoding(tag_encoding, labels.values())
         self.has_entities = self._tag_encoding != "plain"
         self.contextual_encoder = contextual_encoder
         self.tag_projection = nn.Linear(contextual_encoder.get_output_dim(), len(labels))
@@ -160,9 +159,9 @@ class NerBiLstmCrf(TaskModel):
         if they are in another encoding than the tags in training.
         """
         labels = vocab.get_token_to_index_vocabulary("labels")
-        _find_tag_encoding(self._tag_encoding, labels)  # raises for most tags in another encoding
+        find_tag_encoding(self._tag_encoding, labels)  # raises for most tags in another encoding
         if self._tag_encoding == "BIOUL":
-            _check_all_types_have_l(labels)
+            check_all_types_have_l(labels)
         num_known = self.crf.num_tags
         if num_known < len(labels):
             self.tag_projection = extend_output_layer(self.tag_projection, vocab)
@@ -296,87 +295,6 @@ class NerBiLstmCrf(TaskModel):
             emissions[span.end, indices[inner_tag]] = -torch.inf
 
 
-def _find_tag_encoding(tag_encoding: str | None, labels: Collection[str]) -> str:
-    """
-    Returns the encoding of a vocabulary's tags: "BIO", "BIOUL" or "plain". Raises
-    `ConfigurationError` if `tag_encoding` is given and is another one.
-    """
-    if tag_encoding is not None:
-        check_choice("tag_encoding", tag_encoding, ("BIO", "BIOUL", "plain"), ConfigurationError)
-    if tag_encoding == "plain":
-        return "plain"
-    tags = parse_tags(labels)
-    if tags is None:  # The labels do not mark entities.
-        if tag_encoding is None:
-            return "plain"
-        raise ConfigurationError(
-            f"ner_bilstm_crf: expected tags of entities, got {_first_plain_label(labels)!r}; "
-            "metric='+accuracy' trains on tags of any kind (tag_encoding: 'plain')"
-        )
-    if all(tag == OUTSIDE for tag in tags.values()):
-        # Without entities, the tags are the same in every encoding.
-        if tag_encoding is None:
-            return "plain"
-        return tag_encoding
-    encoding = _encoding_of_entities(tags)
-    if tag_encoding is not None and tag_encoding != encoding:
-        raise ConfigurationError(
-            f"ner_bilstm_crf: tag_encoding is {tag_encoding}, but the dataset reader's is "
-            f"{encoding}"
-        )
-    return encoding
-
-
-def _encoding_of_entities(tags: Mapping[str, EntityTag]) -> str:
-    """
-    Returns the encoding of tags that mark entities, "BIO" or "BIOUL". Raises `ConfigurationError`
-    if one of them has a letter of another encoding, such as S or E of BIOES.
-    """
-    letters = {tag.letter for tag in tags.values()}
-    encoding = "BIO"
-    if "L" in letters or "U" in letters:  # In BIOUL, every entity has one of them.
-        encoding = "BIOUL"
-    for label, tag in tags.items():
-        if tag != OUTSIDE and tag.letter not in ENCODINGS[encoding]:
-            raise ConfigurationError(
-                "ner_bilstm_crf: expected tags in BIO or BIOUL from the dataset reader, got "
-                f"{label!r}; metric='+accuracy' trains on tags of any kind (tag_encoding: 'plain')"
-            )
-    return encoding
-
-
-def _first_plain_label(labels: Collection[str]) -> str:
-    """
-    Returns the first label that is no tag of an entity. If all of them are, returns the first one
-    without a type: labels with and without types are mixed, so they mark no entities.
-    """
-    for label in labels:
-        if parse_tag(label) is None:
-            return label
-    without_type = []
-    for label in labels:
-        tag = parse_tag(label)
-        if tag is not None and tag != OUTSIDE and not tag.kind:
-            without_type.append(label)
-    return without_type[0]
-
-
-def _check_all_types_have_l(labels: Collection[str]) -> None:
-    """
-    Raises `ConfigurationError` if there is a tag such as B-PER without L-PER. In BIOUL, both are in
-    the vocabulary, so new tags seem to be in BIO, beside the old ones in BIOUL.
-    """
-    for label in sorted(labels):
-        if not label.startswith("B"):
-            continue
-        last_tag = "L" + label.removeprefix("B")
-        if last_tag not in labels:
-            raise ConfigurationError(
-                f"ner_bilstm_crf: expected tags in BIOUL, as in training, but {label} has no "
-                f"{last_tag}: the dataset reader's tag_encoding is another"
-            )
-
-
 _SPACES = re.compile(r"[ \t\n\r\f\v]+")  # between which scorers split a line
 
 
@@ -491,7 +409,7 @@ def _add_places_in_text(entities: Iterable[JsonDict], instance: Instance) -> Non
     characters between them. They are counted in the text as typed or, if it is not known, in the
     words joined by spaces.
     """
-    text, places = text_and_places(instance)
+    text, places = _text_and_places(instance)
     for entity in entities:
         start, _ = places[entity["start_word"]]
         _, end = places[entity["end_word"] - 1]
@@ -499,6 +417,25 @@ def _add_places_in_text(entities: Iterable[JsonDict], instance: Instance) -> Non
         entity["end_char"] = end
         entity["characters"] = [start, end]  # the same as a pair, as in other tasks' outputs
         entity["text"] = text[start:end]
+
+
+def _text_and_places(instance: Instance) -> tuple[str, list[tuple[int, int]]]:
+    """
+    Returns the text of an instance as typed, and the place of each word in it: its first character
+    and the one after its last. If the text or a place is not known, as for a list of words, the
+    text is all words joined by spaces.
+    """
+    tokens = cast(TextField, instance["tokens"]).tokens
+    text = None
+    if "text" in instance.fields:
+        text = cast(MetadataField, instance["text"]).metadata
+    places = []
+    for token in tokens:
+        if token.idx is not None and token.idx_end is not None:
+            places.append((token.idx, token.idx_end))
+    if text is None or len(places) < len(tokens):
+        return join_words([text_as_typed(token) for token in tokens])
+    return text, places
 
 
 def _in_bio(tags: Sequence[str]) -> list[str]:

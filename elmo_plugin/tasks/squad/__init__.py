@@ -2,7 +2,7 @@
 script.
 """
 
-from elmo_plugin.tasks.squad.articles import Answer, Paragraph, Question, read_squad
-from elmo_plugin.tasks.squad.dataset_reader import SquadReader, TokenizedParagraph
+from elmo_plugin.tasks.squad.articles import Answer, Paragraph, Question
+from elmo_plugin.tasks.squad.dataset_reader import SquadReader
 from elmo_plugin.tasks.squad.metrics import read_predictions, score_squad
 from elmo_plugin.tasks.squad.model import SquadBidafSelfAttention, SquadPredictor

@@ -1,7 +1,6 @@
 """Paragraphs with questions and answers, from the JSON of SQuAD 1.1."""
 
 import json
-import os
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.typography import normalize_text
-from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
+from elmo_plugin.tasks.dataset_reader import Line
 
 _FORMAT_HINT = (
     'the file must be in SQuAD 1.1\'s JSON, {"data": [{"paragraphs": [{"context": …, "qas": '
@@ -41,11 +40,6 @@ class Paragraph(NamedTuple):
     location: str  # the file, the title of the article, and the number of the paragraph in it
     text: str
     questions: list[Question]
-
-
-def read_squad(path: str | os.PathLike[str]) -> Iterator[Paragraph]:
-    """Reads the paragraphs of a file, see `parse_squad`."""
-    return parse_squad(read_text_lines(str(path), keep_marks=True))
 
 
 def parse_squad(lines: Iterable[Line]) -> Iterator[Paragraph]:

@@ -8,11 +8,10 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import DatasetReader, Instance, TokenIndexer
 from allennlp.data.fields import Field, ListField, MetadataField, SpanField, TextField
 from allennlp.data.tokenizers import Token, Tokenizer
-from overrides import overrides
 
 from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.common.logs import get_logger
-from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader, read_text_lines
+from elmo_plugin.tasks.dataset_reader import Line, TaskDatasetReader
 from elmo_plugin.tasks.squad.articles import Answer, Question, parse_squad
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, raw_text_tokenizer
 
@@ -36,6 +35,14 @@ class TokenizedParagraph(NamedTuple):
         start, _ = self.places[first]
         _, end = self.places[last]
         return start, end
+
+
+class SquadExample(NamedTuple):
+    """A question about a paragraph, and the words of the question."""
+
+    paragraph: TokenizedParagraph
+    question: Question
+    words: list[Token]
 
 
 @DatasetReader.register("squad_v1")
@@ -63,6 +70,7 @@ class SquadReader(TaskDatasetReader):
     """
 
     example_names = "questions"
+    keep_marks = True  # the places of answers count byte order marks as characters
 
     def __init__(
         self,
@@ -85,17 +93,10 @@ class SquadReader(TaskDatasetReader):
         self._max_paragraph_words = max_paragraph_words
         self._answers_required = answers_required
 
-    @overrides
-    def read_lines(self, file_path: str) -> Iterable[Line]:
-        # The places of answers count byte order marks as characters.
-        return read_text_lines(file_path, keep_marks=True)
-
-    def read_examples(
-        self, lines: Iterable[Line]
-    ) -> Iterator[tuple[TokenizedParagraph, Question, list[Token]]]:
+    def read_examples(self, lines: Iterable[Line]) -> Iterator[SquadExample]:
         """
-        Yields each question with its paragraph and the words of the question. Questions about
-        paragraphs that are too long are left out, and logged.
+        Yields each question with its paragraph. Questions about paragraphs that are too long are
+        left out, and logged.
 
         Raises `ConfigurationError` if only some of the questions have answers. A batch with one of
         the others would have no loss.
@@ -116,7 +117,7 @@ class SquadReader(TaskDatasetReader):
                 with _errors_begin_with(f"{paragraph.location}, question {question.id}"):
                     _check_answers(tokenized, question, answers_expected)
                     words = self._split(question.text, name="question")
-                yield tokenized, question, words
+                yield SquadExample(tokenized, question, words)
         if skipped_ids:
             logger.info(
                 "left out %d questions about paragraphs of more than %s words: %s",
@@ -160,9 +161,9 @@ class SquadReader(TaskDatasetReader):
         self, paragraph: TokenizedParagraph, question: Question, words: list[Token] | None = None
     ) -> Instance:
         """
-        Makes an instance with the fields `paragraph`, `question`, `metadata` (the
-        `TokenizedParagraph`, the `Question` and its `words`) and, if there are answers, `answers`,
-        the spans of their words. Splits the question into words if they are not given.
+        Makes an instance with the fields `paragraph`, `question`, `metadata` (the `SquadExample`)
+        and, if there are answers, `answers`, the spans of their words. Splits the question into
+        words if they are not given.
         """
         text = TextField(paragraph.tokens)
         if words is None:
@@ -170,9 +171,7 @@ class SquadReader(TaskDatasetReader):
         fields: dict[str, Field] = {
             "paragraph": text,
             "question": TextField(words),
-            "metadata": MetadataField(
-                {"paragraph": paragraph, "question": question, "words": words}
-            ),
+            "metadata": MetadataField(SquadExample(paragraph, question, words)),
         }
         if question.answers:
             spans = [answer_words(paragraph, answer) for answer in question.answers]

@@ -20,10 +20,10 @@ from torch.nn.utils.rnn import pad_sequence
 
 from elmo_plugin.common.errors import check_at_least, check_choice
 from elmo_plugin.encoders import ContextualEncoder, construct_encoder, take_rows
-from elmo_plugin.tasks.predictor import TaskPredictor, text_from_json
+from elmo_plugin.tasks.predictor import TaskPredictor
 from elmo_plugin.tasks.squad.articles import Question
 from elmo_plugin.tasks.squad.attention import TrilinearBiattention, TrilinearSelfAttention
-from elmo_plugin.tasks.squad.dataset_reader import SquadReader, TokenizedParagraph
+from elmo_plugin.tasks.squad.dataset_reader import SquadExample, SquadReader, TokenizedParagraph
 from elmo_plugin.tasks.squad.metrics import SquadEmAndF1
 from elmo_plugin.tasks.squad.spans import (
     AnswerSpan,
@@ -151,7 +151,7 @@ class SquadBidafSelfAttention(TaskModel):
         self,
         paragraph: TextFieldTensors,
         question: TextFieldTensors,
-        metadata: list[dict[str, Any]],
+        metadata: list[SquadExample],
         **_: Any,
     ) -> BoundaryLogits:
         """
@@ -159,7 +159,7 @@ class SquadBidafSelfAttention(TaskModel):
         time).
         """
         # A paragraph with several questions in the batch is encoded once.
-        distinct = _distinct([item["paragraph"].text for item in metadata])
+        distinct = _distinct([example.paragraph.text for example in metadata])
         paragraphs = take_rows(paragraph, distinct.first_rows)
         # `p` is for the words of the paragraph, and `q` for the words of the question.
         (p, p_mask), (q, q_mask) = self.contextual_encoder.encode_together([paragraphs, question])
@@ -184,7 +184,7 @@ class SquadBidafSelfAttention(TaskModel):
     def decode(
         self,
         logits: BoundaryLogits,
-        metadata: list[dict[str, Any]],
+        metadata: list[SquadExample],
         answers: LongTensor | None = None,
         **_: Any,
     ) -> dict[str, Any]:
@@ -194,12 +194,11 @@ class SquadBidafSelfAttention(TaskModel):
         counts the best spans in the metric.
 
         `answers`, of shape (batch, answers, 2), has the first and the last word of each correct
-        answer, padded by -1. `metadata` has the `TokenizedParagraph` and the `Question` of each
-        question.
+        answer, padded by -1.
         """
         output: dict[str, Any] = {
-            "id": [item["question"].id for item in metadata],
-            "paragraph": [item["paragraph"] for item in metadata],
+            "id": [example.question.id for example in metadata],
+            "paragraph": [example.paragraph for example in metadata],
         }
         if not self.training:
             max_words = self._max_answer_words
@@ -216,12 +215,12 @@ class SquadBidafSelfAttention(TaskModel):
         return output
 
     def _count_best_spans(
-        self, metadata: list[dict[str, Any]], spans: list[list[AnswerSpan]]
+        self, metadata: list[SquadExample], spans: list[list[AnswerSpan]]
     ) -> None:
         """Adds the best span of each question, and the texts of its answers, to the metric."""
-        for item, spans_of_question in zip(metadata, spans, strict=True):
-            predicted = _describe(item["paragraph"], spans_of_question[0])["text"]
-            correct = [answer.text for answer in item["question"].answers]
+        for example, spans_of_question in zip(metadata, spans, strict=True):
+            predicted = _describe(example.paragraph, spans_of_question[0])["text"]
+            correct = [answer.text for answer in example.question.answers]
             self.metric(predicted, correct)
 
     def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
@@ -269,16 +268,14 @@ class ResidualSelfAttention(nn.Module):
         return self.projection(attended)
 
 
-def _marks_of_batch(metadata: list[dict[str, Any]]) -> Tensor:
+def _marks_of_batch(metadata: list[SquadExample]) -> Tensor:
     """
     Marks each word of each paragraph by the two numbers of `words_in_question`, shape (batch, time,
     2).
     """
     marks = []
-    for item in metadata:
-        paragraph = item["paragraph"].tokens
-        question = item["words"]
-        marks.append(words_in_question(paragraph, question))
+    for example in metadata:
+        marks.append(words_in_question(example.paragraph.tokens, example.words))
     return pad_sequence(marks, batch_first=True)
 
 
@@ -348,8 +345,8 @@ class SquadPredictor(TaskPredictor):
     @overrides
     def to_instance(self, json_dict: JsonDict) -> Instance:
         reader = cast(SquadReader, self._dataset_reader)
-        passage = text_from_json(json_dict, ["passage", "paragraph", "context"], self.name)
-        question = text_from_json(json_dict, ["question"], self.name)
+        passage = self.text_in(json_dict, ["passage", "paragraph", "context"])
+        question = self.text_in(json_dict, ["question"])
         paragraph = reader.tokenize(passage)
         return reader.text_to_instance(
             paragraph, Question(id=json_dict.get("id", ""), text=question, answers=[])

@@ -11,10 +11,10 @@ from allennlp.data.tokenizers import Token
 from elmo_plugin.tasks.conll2012 import FOLDER_PATTERNS
 from elmo_plugin.tasks.dataset_reader import (
     Line,
-    TagsField,
     TaskDatasetReader,
     sentence_fields,
 )
+from elmo_plugin.tasks.labels import TagsField
 from elmo_plugin.tasks.spans import spans_to_tags
 from elmo_plugin.tasks.srl.sentences import SrlSentence, parse_conll2012
 
@@ -96,8 +96,8 @@ class SrlReader(SrlSentenceReader):
         Makes an instance of a predicate, given as the index of a word. `lemma` is the word itself
         by default; `tags` are the correct BIO tags.
 
-        The fields are `tokens`, `words` (as strings), `predicate`, `tags` (if given), and as
-        metadata the `frame`: a dictionary with the `predicate`, its `lemma` and the `tags`.
+        The fields are `tokens`, `words` (as strings), `predicate`, `lemma` and, if the tags are
+        given, `tags` and `gold_tags` (the strings).
         """
         if not 0 <= predicate < len(tokens):
             raise ConfigurationError(
@@ -108,9 +108,10 @@ class SrlReader(SrlSentenceReader):
         fields["predicate"] = IndexField(predicate, text)
         if not lemma:
             lemma = tokens[predicate].text
-        fields["frame"] = MetadataField({"predicate": predicate, "lemma": lemma, "tags": tags})
+        fields["lemma"] = MetadataField(lemma)
         if tags is not None:
             fields["tags"] = TagsField(tags, text)
+            fields["gold_tags"] = MetadataField(tags)
         return Instance(fields)
 
 

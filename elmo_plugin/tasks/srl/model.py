@@ -1,4 +1,4 @@
-"""The role labeller of He et al. (2017), a tagger of predicates, and the predictors of both."""
+"""The role labeller of He et al. (2017) and its predictor."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -12,21 +12,19 @@ from allennlp.data.tokenizers import Token
 from allennlp.models import Model
 from allennlp.nn.util import get_text_field_mask
 from allennlp.predictors import Predictor
-from allennlp.training.metrics import CategoricalAccuracy, F1Measure
 from overrides import overrides
 from torch import BoolTensor, LongTensor, Tensor, nn
 from torch.nn import functional
 
 from elmo_plugin.bilm import split_by_tokens
 from elmo_plugin.encoders import ContextualEncoder, bio_transitions, viterbi
-from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
-from elmo_plugin.tasks.predictor import SentencePredictor, words_from_json
+from elmo_plugin.tasks.labels import UNKNOWN_LABEL
+from elmo_plugin.tasks.predictor import SentencePredictor
 from elmo_plugin.tasks.spans import describe_spans, tags_to_spans
 from elmo_plugin.tasks.srl.metrics import SrlF1
-from elmo_plugin.tasks.task_model import TaskModel, average_probabilities, extend_output_layer
+from elmo_plugin.tasks.tagger import Tagger
+from elmo_plugin.tasks.task_model import average_probabilities, extend_output_layer
 from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer, text_as_typed
-
-PREDICATE = 1  # the class of a word that is a predicate; other words have the class 0
 
 
 class TagLogits(NamedTuple):
@@ -46,7 +44,7 @@ def average_tag_logits(logits: Sequence[TagLogits]) -> TagLogits:
 
 
 @Model.register("srl_highway_lstm")
-class SrlHighwayLstm(TaskModel):
+class SrlHighwayLstm(Tagger):
     """
     Tags the arguments of one predicate at a time. The encoder sees the vector of each word next to
     a learned vector that marks the predicate, and a linear layer computes a logit for each tag. A
@@ -124,21 +122,23 @@ class SrlHighwayLstm(TaskModel):
         self,
         logits: TagLogits,
         words: list[list[str]],
-        frame: list[dict[str, Any]],
+        predicate: LongTensor,
+        lemma: list[str],
         tags: LongTensor | None = None,
+        gold_tags: list[list[str]] | None = None,
         **_: Any,
     ) -> dict[str, Any]:
         """
         Returns `words`, `predicate` (the index of the word) and `lemma`. Except in training, also
-        returns the best `tags`. If the batch has the correct `tags`, of shape (batch, time), also
-        returns `loss`. A tag that is not in the vocabulary does not add to the loss.
-
-        `frame` has the metadata of each instance, see `SrlReader.text_to_instance`.
+        returns the best `tags`. If the batch has the correct tags, as the indices `tags` of shape
+        (batch, time), also returns `loss`. A tag that is not in the vocabulary does not add to it.
+        If it has them as the strings `gold_tags` as well, the metric compares them, except in
+        training.
         """
         output: dict[str, Any] = {
             "words": words,
-            "predicate": [metadata["predicate"] for metadata in frame],
-            "lemma": [metadata["lemma"] for metadata in frame],
+            "predicate": predicate.squeeze(1).tolist(),
+            "lemma": lemma,
         }
         if not self.training:
             paths = viterbi(
@@ -146,11 +146,9 @@ class SrlHighwayLstm(TaskModel):
             )
             output["tags"] = [[self._tags[index] for index in path] for path in paths]
         if tags is not None:
-            # As text, because all tags that are not in the vocabulary have the same index.
-            gold_tags = [metadata["tags"] for metadata in frame]
             known = logits.mask & self.known_tags(tags, gold_tags)
             output["loss"] = _mean_cross_entropy(logits.logits, tags, known)
-            if not self.training:
+            if not self.training and gold_tags is not None:
                 self.metric(predicted=output["tags"], gold=gold_tags)
         return output
 
@@ -191,93 +189,14 @@ def _mean_cross_entropy(logits: Tensor, tags: LongTensor, known: Tensor) -> Tens
     sentence, and then the mean over sentences. `known`, of shape (batch, time), is false at padding
     and at tags that are not in the vocabulary.
     """
-    known_tags = tags.masked_fill(~known, UNKNOWN_TAG)
+    known_tags = tags.masked_fill(~known, UNKNOWN_LABEL)
     # The loss of an ignored tag is 0. Shape of losses: (batch, time)
     losses = functional.cross_entropy(
-        logits.transpose(1, 2), known_tags, ignore_index=UNKNOWN_TAG, reduction="none"
+        logits.transpose(1, 2), known_tags, ignore_index=UNKNOWN_LABEL, reduction="none"
     )
     num_known = known.sum(dim=1).clamp(min=1)  # without known tags, the mean is 0
     means = losses.sum(dim=1) / num_known  # Shape: (batch,)
     return means.mean()
-
-
-@Model.register("srl_predicates")
-class SrlPredicates(TaskModel):
-    """
-    Decides for each word, from its vector in context, whether it is a predicate. The loss is the
-    cross entropy, the mean over all words of a batch.
-
-    Registered as a `Model` with name "srl_predicates".
-
-    # Parameters
-
-    vocab : `Vocabulary`
-        The vocabulary of the words.
-    contextual_encoder : `ContextualEncoder`
-        From the words to vectors in context.
-    """
-
-    default_predictor = "elmo_srl_predicates"
-    average_logits = staticmethod(average_tag_logits)
-
-    def __init__(
-        self, vocab: Vocabulary, *, contextual_encoder: ContextualEncoder, **kwargs: Any
-    ) -> None:
-        super().__init__(vocab, **kwargs)
-        self.contextual_encoder = contextual_encoder
-        # Class 1 (`PREDICATE`) is a predicate, and class 0 is any other word.
-        self.tag_projection = nn.Linear(contextual_encoder.get_output_dim(), 2)
-        self._accuracy = CategoricalAccuracy()
-        self._f1 = F1Measure(positive_label=PREDICATE)
-        self.initialize()
-
-    def compute_logits(self, tokens: TextFieldTensors, **_: Any) -> TagLogits:
-        """Returns the two logits of each word."""
-        encoded, mask = self.contextual_encoder(tokens)  # Shape: (batch, time, dim)
-        return TagLogits(self.tag_projection(encoded), mask)  # Shape: (batch, time, 2)
-
-    def decode(
-        self, logits: TagLogits, words: list[list[str]], tags: LongTensor | None = None, **_: Any
-    ) -> dict[str, Any]:
-        """
-        Returns `words`, the `probabilities` that they are predicates, of shape (batch, time), and
-        their `mask`. If the batch has the correct `tags`, of the same shape, also returns `loss`.
-        """
-        mask = logits.mask
-        probabilities = logits.logits.softmax(dim=-1)  # Shape: (batch, time, 2)
-        output: dict[str, Any] = {
-            "words": words,
-            "probabilities": probabilities[..., PREDICATE],
-            "mask": mask,
-        }
-        if tags is not None:
-            output["loss"] = functional.cross_entropy(logits.logits[mask], tags[mask])
-            self._accuracy(logits.logits, tags, mask)
-            self._f1(logits.logits, tags, mask)
-        return output
-
-    def make_output_human_readable(self, output_dict: dict[str, Any]) -> dict[str, Any]:
-        """
-        Adds `predicates`, the indices of words that are more probably predicates than not. Takes
-        the padding out of `probabilities`, and drops the `mask`, which only marked the padding.
-        """
-        predicates = []
-        probabilities = []
-        for row, mask in zip(output_dict["probabilities"], output_dict.pop("mask"), strict=True):
-            is_predicate = (row > 0.5) & mask  # Shape: (time,)
-            predicates.append(is_predicate.nonzero().flatten().tolist())
-            probabilities.append(row[mask].tolist())
-        output_dict["predicates"] = predicates
-        output_dict["probabilities"] = probabilities
-        return output_dict
-
-    @overrides
-    def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Returns the accuracy over words, and precision, recall and F1 of predicates."""
-        f1 = {"precision": 0.0, "recall": 0.0, "f1": 0.0}
-        if self._accuracy.total_count > 0:  # without any words, AllenNLP's F1 raises an error
-            f1 = self._f1.get_metric(reset)
-        return {"accuracy": self._accuracy.get_metric(reset), **f1}
 
 
 # The most words in a batch of frames. A frame has all words of its sentence, so a sentence with
@@ -339,7 +258,7 @@ class SrlPredictor(SentencePredictor):
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         for json_dict in inputs:
             self.check_input(json_dict)
-        sentences = [words_from_json(json_dict, self._tokenizer, self.name) for json_dict in inputs]
+        sentences = [self.words_in(json_dict) for json_dict in inputs]
         predicates = self._indices_of_predicates(inputs, sentences)
         frames = self._predict_frames(sentences, predicates)
         predictions = []
@@ -444,17 +363,3 @@ def _frame(output: JsonDict) -> JsonDict:
         "roles": output["roles"],
         "description": output["description"],
     }
-
-
-@Predictor.register("elmo_srl_predicates")
-class SrlPredicatesPredictor(SentencePredictor):
-    """
-    Finds the predicates of `{"sentence": "She wants to leave."}`, or of a list of words as
-    `"words"`. A prediction has the `words`, the indices of the `predicates`, and the
-    `probabilities` of all words to be one.
-
-    Registered as a `Predictor` with name "elmo_srl_predicates".
-    """
-
-    name = "elmo_srl_predicates"
-    default_tokenizer = SpacyRulesTokenizer

@@ -169,7 +169,7 @@ def test_a_column_is_refused_or_read_to_its_last_bracket(labels: list[str]) -> N
     try:
         clusters = parse_clusters(labels)
     except LabelError as error:
-        assert not is_legal and 0 <= error.row < len(labels)
+        assert not is_legal and 0 <= error.word_index < len(labels)
         return
     assert is_legal
     expected = [
@@ -202,7 +202,7 @@ def test_clusters_keep_the_scorers_order_and_the_first_of_repeated_mentions() ->
 def test_the_word_with_an_illegal_bracket_is_named(labels: str, row: int, message: str) -> None:
     with pytest.raises(LabelError, match=re.escape(message)) as caught:
         parse_clusters(labels.split())
-    assert caught.value.row == row
+    assert caught.value.word_index == row
 
 
 @st.composite

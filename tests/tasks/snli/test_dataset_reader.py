@@ -11,8 +11,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
-from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
-from elmo_plugin.tasks.labeled_texts import KnownLabelField, number_of_labels
+from elmo_plugin.tasks.labels import UNKNOWN_LABEL, KnownLabelField, number_of_labels
 from elmo_plugin.tasks.snli import SnliReader
 from tests.experiments.configs import FIXTURES
 
@@ -94,7 +93,7 @@ def test_a_label_unknown_to_the_model_gets_one_warning_that_names_it(
     for _ in range(3):
         field = KnownLabelField("yess")
         field.index(vocab)
-        assert field.as_tensor({}) == UNKNOWN_TAG
+        assert field.as_tensor({}) == UNKNOWN_LABEL
     warnings = [record.message for record in caplog.records if record.levelname == "WARNING"]
     assert warnings == [
         "the model has no label 'yess', only yes, no: it counts as wrong; did you mean 'yes'?"
@@ -110,7 +109,8 @@ def test_mixing_words_and_numbers_as_labels_is_refused() -> None:
         )
 
     assert [number("yes", "no"), number("0", "1", "2"), number("1", "2", "unknown")] == [2, 3, 3]
-    with pytest.raises(ConfigurationError, match="words or numbers, got both: yes, no, 0, 1; "):
+    message = "words or numbers, got both: yes, no, 0, 1; `elmo import --label-names` gives names"
+    with pytest.raises(ConfigurationError, match=message):
         number("yes", "no", "0", "1")
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.tasks.squad import Answer, Paragraph, read_squad
+from elmo_plugin.tasks.dataset_reader import read_text_lines
+from elmo_plugin.tasks.squad.articles import Answer, Paragraph, parse_squad
 from tests.experiments.configs import FIXTURES
 
 FIXTURE = FIXTURES / "squad" / "articles.json"
@@ -28,11 +29,11 @@ def squad(context: str = "It rained.", **question: Any) -> dict[str, Any]:
 def read(folder: Path, content: Any) -> list[Paragraph]:
     file = folder / "x.json"
     file.write_text(content if isinstance(content, str) else json.dumps(content))
-    return list(read_squad(file))
+    return list(parse_squad(read_text_lines(str(file))))
 
 
 def test_paragraphs_are_read_with_questions_and_all_answers() -> None:
-    first, second, third = read_squad(FIXTURE)
+    first, second, third = parse_squad(read_text_lines(str(FIXTURE)))
     assert [len(each.questions) for each in (first, second, third)] == [2, 1, 1]
     assert first.questions[0].answers == [
         Answer("1887", 21),

@@ -32,6 +32,15 @@ def file_with(folder: Path, context: str, answers: list[dict[str, Any]]) -> Path
     return folder / "x.json"
 
 
+def test_byte_order_marks_of_a_file_count_in_the_places_of_answers(tmp_path: Path) -> None:
+    context = "\ufeffIt \ufeffrained."
+    file = file_with(tmp_path, context, [{"text": "rained", "answer_start": 5}])
+    file.write_text(file.read_text().replace("\\ufeff", "\ufeff"), "utf-8")
+    assert "\ufeff" in file.read_text("utf-8")
+    (instance,) = reader().read(file)
+    assert [instance["paragraph"][first].text for first, _ in spans(instance)] == ["rained"]
+
+
 class LowercaseTokenizer(WhitespaceTokenizer):
     def tokenize(self, text: str) -> list[Token]:
         return super().tokenize(text.lower())
@@ -85,7 +94,7 @@ def test_an_answer_inside_of_words_becomes_the_words_that_cover_it(tmp_path: Pat
     file = file_with(tmp_path, "The 1880s began.", [{"text": "1880", "answer_start": 4}])
     (instance,) = reader().read(file)
     assert spans(instance) == [(1, 1)]
-    assert instance["metadata"].metadata["question"].answers == [Answer("1880", 4)]
+    assert instance["metadata"].metadata.question.answers == [Answer("1880", 4)]
 
 
 def test_paragraphs_beyond_the_limit_are_skipped(
@@ -93,7 +102,7 @@ def test_paragraphs_beyond_the_limit_are_skipped(
 ) -> None:
     with caplog.at_level(logging.INFO):
         instances = list(reader(max_paragraph_words=15).read(FIXTURE))
-    assert [instance["metadata"].metadata["question"].id for instance in instances] == ["a3", "b1"]
+    assert [instance["metadata"].metadata.question.id for instance in instances] == ["a3", "b1"]
     assert "left out 2 questions about paragraphs of more than 15 words: a1, a2" in caplog.text
 
 

@@ -10,7 +10,8 @@ from allennlp.common.checks import ConfigurationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.tasks.squad.articles import read_squad
+from elmo_plugin.tasks.dataset_reader import read_text_lines
+from elmo_plugin.tasks.squad.articles import Paragraph, parse_squad
 from elmo_plugin.tasks.squad.metrics import (
     exact_match,
     f1,
@@ -21,6 +22,10 @@ from elmo_plugin.tasks.squad.metrics import (
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "squad" / "articles.json"
 ANSWERS = st.text(alphabet="aAthen -'.,\u2013\u00e9\u0130 \t\n(1)", max_size=12)
+
+
+def paragraphs(path: Path) -> list[Paragraph]:
+    return list(parse_squad(read_text_lines(str(path))))
 
 
 def literal_words(answer: str) -> list[str]:
@@ -47,7 +52,7 @@ def test_figures_equal_the_official_script(shared: Path) -> None:
         shared / "data" / "qa" / "dev.json",
         shared / "parity" / "squad" / "predictions.json",
     )
-    figures = score_squad(read_squad(data), read_predictions(str(predictions)))
+    figures = score_squad(paragraphs(data), read_predictions(str(predictions)))
     assert {name: figures[name] for name in expected} == expected
     assert figures["missing"] == 0
 
@@ -64,7 +69,7 @@ def test_scores_are_the_best_over_all_answers(predicted: str, right: list[str]) 
 def test_a_missing_answer_scores_zero_and_is_counted(tmp_path: Path) -> None:
     predictions = tmp_path / "answers.json"
     predictions.write_text(json.dumps({"a1": "in 1887", "a2": "Mira Koll of Lund", "other": "x"}))
-    figures = score_squad(read_squad(FIXTURE), read_predictions(str(predictions)))
+    figures = score_squad(paragraphs(FIXTURE), read_predictions(str(predictions)))
     assert figures == {
         "exact_match": 25.0,
         "f1": pytest.approx(100 * (1 + 2 / 3) / 4),
@@ -92,4 +97,4 @@ def test_questions_without_answers_cannot_be_scored(tmp_path: Path) -> None:
     content["data"][1]["paragraphs"][0]["qas"][0]["answers"] = []
     (tmp_path / "data.json").write_text(json.dumps(content))
     with pytest.raises(ConfigurationError, match="question b1: answer missing"):
-        score_squad(read_squad(tmp_path / "data.json"), {})
+        score_squad(paragraphs(tmp_path / "data.json"), {})

@@ -80,7 +80,7 @@ def test_answers_are_substrings_at_their_character_offsets(instances: list[Insta
     model = model_of(instances).eval()
     for instance in instances:
         output = model.forward_on_instance(instance)
-        text = instance["metadata"].metadata["paragraph"].text
+        text = instance["metadata"].metadata.paragraph.text
         answers = [{**output, "text": output["answer"]}, *output["others"]]
         probabilities = [answer["probability"] for answer in answers]
         assert len(probabilities) == 5 and probabilities == sorted(probabilities, reverse=True)
@@ -107,7 +107,7 @@ def test_marks_of_words_in_the_question_change_logits_if_the_model_reads_them(
         model = model_of(instances, word_in_question=reads).eval()
         tensors = tensors_of(instances, model.vocab)
         with_marks = model.compute_logits(**tensors).start
-        unasked = [{**item, "words": [Token("absent")]} for item in tensors["metadata"]]
+        unasked = [example._replace(words=[Token("absent")]) for example in tensors["metadata"]]
         without = model.compute_logits(**{**tensors, "metadata": unasked})
         assert torch.equal(with_marks, without.start) is not reads
 

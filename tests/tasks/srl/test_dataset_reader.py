@@ -11,7 +11,7 @@ from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.data.tokenizers import Token
 
-from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
+from elmo_plugin.tasks.labels import UNKNOWN_LABEL
 from elmo_plugin.tasks.srl import SrlPredicatesReader, SrlReader
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "srl" / "sentences.gold_conll"
@@ -19,7 +19,7 @@ INDEXERS = {"tokens": SingleIdTokenIndexer()}
 
 
 def predicates_of(instances: list[Instance]) -> list[str]:
-    return [instance["frame"].metadata["lemma"] for instance in instances]
+    return [instance["lemma"].metadata for instance in instances]
 
 
 def test_each_predicate_is_an_instance_with_bio_tags() -> None:
@@ -42,7 +42,8 @@ def test_each_predicate_is_an_instance_with_bio_tags() -> None:
         "I-C-ARG1",
         "I-C-ARG1",
     ]
-    assert say["frame"].metadata == {"predicate": 4, "lemma": "say", "tags": say["tags"].labels}
+    assert say["predicate"].sequence_index == 4 and say["lemma"].metadata == "say"
+    assert say["gold_tags"].metadata == say["tags"].labels
 
 
 def test_predicates_other_than_verbs_may_be_left_out() -> None:
@@ -105,7 +106,9 @@ def test_tags_missing_from_the_vocabulary_are_unknown() -> None:
     say.index_fields(Vocabulary.from_instances([order]))
     indices = say["tags"].as_tensor({"num_tokens": 9})
     assert [
-        tag for tag, index in zip(say["tags"].labels, indices, strict=True) if index == UNKNOWN_TAG
+        tag
+        for tag, index in zip(say["tags"].labels, indices, strict=True)
+        if index == UNKNOWN_LABEL
     ] == [
         "B-C-ARG1",
         "I-C-ARG1",

@@ -11,7 +11,7 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.nn.util import sequence_cross_entropy_with_logits
 
 from elmo_plugin.encoders import ContextualEncoder, HighwayLstm
-from elmo_plugin.tasks.dataset_reader import UNKNOWN_TAG
+from elmo_plugin.tasks.labels import UNKNOWN_LABEL
 from elmo_plugin.tasks.spans import spans_to_tags, tags_to_spans
 from elmo_plugin.tasks.srl import SrlHighwayLstm, SrlReader
 from elmo_plugin.tasks.srl.model import mark_arguments
@@ -63,7 +63,7 @@ def test_the_loss_equals_allennlps(instances: list[Instance]) -> None:
 def test_words_with_unknown_tags_do_not_count_in_the_loss(instances: list[Instance]) -> None:
     vocab = Vocabulary.from_instances(instances[:3])
     model, tensors = labeller(vocab).eval(), tensors_of(instances[3:4], vocab)
-    known = tensors["tags"] != UNKNOWN_TAG
+    known = tensors["tags"] != UNKNOWN_LABEL
     assert known.tolist() == [[True] * 6 + [False] * 3]
     logits, _ = model.compute_logits(tensors["tokens"], tensors["predicate"])
     expected = torch.nn.functional.cross_entropy(logits[0, :6], tensors["tags"][0, :6])

@@ -88,7 +88,7 @@ def test_many_frames_are_predicted_in_parts(
     srl = predictor(labeller)
     sizes: list[int] = []
     hook = srl._model.register_forward_pre_hook(
-        lambda _, inputs, options: sizes.append(len(options["frame"])), with_kwargs=True
+        lambda _, inputs, options: sizes.append(len(options["lemma"])), with_kwargs=True
     )
     assert srl.predict_batch_json(sentences) == expected
     hook.remove()

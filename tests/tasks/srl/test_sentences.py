@@ -147,7 +147,7 @@ def test_a_column_is_refused_or_read_to_its_last_bracket(labels: list[str]) -> N
     try:
         arguments = parse_labels(labels)
     except LabelError as error:
-        assert not is_legal and 0 <= error.row < len(labels)
+        assert not is_legal and 0 <= error.word_index < len(labels)
     else:
         assert is_legal
         starts, ends, _ = zip(*arguments, strict=True) if arguments else ((), (), ())

@@ -10,7 +10,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
-from elmo_plugin.tasks.sst import SstTreesReader, read_phrases
+from elmo_plugin.tasks.sst import SstTreesReader
+from elmo_plugin.tasks.sst_trees import read_phrases
 from tests.experiments.configs import FIXTURES
 
 TREES = FIXTURES / "sst" / "trees.txt"
