@@ -66,13 +66,13 @@ class ColumnFinder:
             f"--column {role}: expected one of {width} columns ({known}), got {column!r}"
         )
 
-    def find_tags(self, word: int | None, prefer_entities: bool) -> int:
+    def find_tags(self, word: int | None, prefers_entities: bool) -> int:
         """
         Finds the column of the tags. These are tags of entities if there are any, or else chunks,
         or else tags of any kind, such as parts of speech.
 
         word: the column of the words, if the user chose it
-        prefer_entities: whether types of entities without a letter, such as `person` instead of
+        prefers_entities: whether types of entities without a letter, such as `person` instead of
             `B-person`, also come before parts of speech in another column
         """
         if len(self._columns) < 2:
@@ -80,7 +80,7 @@ class ColumnFinder:
         named = self._column_with_name(ENTITY_NAMES)
         if named is not None:
             return named
-        entities = self._find_entities(word, also_types=prefer_entities)
+        entities = self._find_entities(word, prefers_entities)
         if entities is not None:
             return entities
         named = self._column_with_name(WORD_CLASS_NAMES)
@@ -90,14 +90,15 @@ class ColumnFinder:
             word = self.find_words()
         return self._find_other_tags(word)
 
-    def _find_entities(self, word: int | None, also_types: bool) -> int | None:
+    def _find_entities(self, word: int | None, prefers_entities: bool) -> int | None:
         """
         Finds the column of the tags of entities, or else of chunks, by its contents. Returns `None`
-        if no column has them. `also_types` also accepts types without a letter, such as `person`.
+        if no column has them. With `prefers_entities`, types without a letter, such as `person`,
+        count as tags of entities.
         """
         others = [column for column in self._text_columns if column != word]
         likely = self._columns_of_entities(others)
-        if not likely and also_types:
+        if not likely and prefers_entities:
             likely = self._columns_of_types(others)
         if not likely:
             return None

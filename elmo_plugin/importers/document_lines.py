@@ -4,17 +4,14 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from elmo_plugin.importers.entity_places import Entity, sentence_of_places, words_of_text
-from elmo_plugin.importers.report import Report, Unusable
+from elmo_plugin.importers.report import Unusable
+from elmo_plugin.importers.tagged_file import TaggedFile
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 
 
 def sentences_of_document(
-    name: str,
-    text: str,
-    entities: Sequence[Entity],
-    tokenizer: RawTextTokenizer,
-    report: Report,
+    name: str, text: str, entities: Sequence[Entity], source: TaggedFile
 ) -> Iterator[TaggedSentence]:
     """
     Yields the lines of a document, with the entities in BIO. A line is left out if an entity in it
@@ -36,19 +33,19 @@ def sentences_of_document(
         if not line.strip():
             pass  # a blank line is no sentence
         elif crosses_lines:
-            report.leave_out("with entities in several lines", place)
+            source.report.leave_out("with entities in several lines", place)
         elif _has_pieces(line_start, line_end, in_pieces):
-            report.leave_out("with entities in several pieces", place)
+            source.report.leave_out("with entities in several pieces", place)
         else:
             try:
-                sentence = _sentence_of_line(place, line, line_start, in_line, tokenizer)
+                sentence = _sentence_of_line(place, line, line_start, in_line, source.tokenizer)
                 yield sentence._replace(document=name)
             except Unusable as error:
-                report.leave_out(error.reason, f"{place} ({error})")
+                source.report.leave_out(error.reason, f"{place} ({error})")
         end_of_earlier = furthest_end
         line_start = line_end + 1
     for entity in following:
-        report.leave_out("with entities that are not in the text", f"{name} ({entity.kind})")
+        source.report.leave_out("with entities that are not in the text", f"{name} ({entity.kind})")
 
 
 def _sentence_of_line(

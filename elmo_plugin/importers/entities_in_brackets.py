@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.importers.tagged_file import TaggedFile
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.conll2012 import unescape_word
 
@@ -27,9 +28,14 @@ class _Row(NamedTuple):
     columns: list[str]
 
 
-def is_conll2012(lines: Sequence[str]) -> bool:
-    """Returns whether the first rows of a file look like CoNLL-2012's."""
-    rows = [line.split() for line in lines if line.strip() and not line.startswith("#")]
+def has_brackets(source: TaggedFile) -> bool:
+    """
+    Returns whether the first rows of a file look like CoNLL-2012's. If the options choose a column
+    of tags, they mean one of the other columns.
+    """
+    if "tag" in source.options.columns:
+        return False
+    rows = [line.split() for line in source.lines if line.strip() and not line.startswith("#")]
     for row in rows[:_FIRST_ROWS]:
         if len(row) < _FEWEST_COLUMNS or not row[_NUMBER_COLUMN].isdecimal():
             return False
@@ -38,20 +44,22 @@ def is_conll2012(lines: Sequence[str]) -> bool:
     return len(rows) > 0
 
 
-def sentences_with_brackets(file: str, lines: Sequence[str]) -> Iterator[TaggedSentence]:
+def sentences_with_brackets(source: TaggedFile) -> Iterator[TaggedSentence]:
     """
     Yields the sentences, with entities in BIO. Raises `ConfigurationError`, naming file and line,
     if columns are missing, or a bracket is malformed or lacks its other half.
     """
     rows: list[_Row] = []  # of the sentence that has not ended yet
-    for number, line in enumerate([*lines, ""], start=1):  # a blank line ends the last sentence
+    for number, line in enumerate(
+        [*source.lines, ""], start=1
+    ):  # a blank line ends the last sentence
         if line.startswith("#"):
             continue
         columns = line.split()
         if columns:
             rows.append(_Row(f"line {number}", columns))
         elif rows:
-            yield _tagged_sentence(file, rows)
+            yield _tagged_sentence(source.file, rows)
             rows = []
 
 

@@ -6,10 +6,10 @@ from html import unescape
 
 from elmo_plugin.common.typography import Word
 from elmo_plugin.importers.entity_places import Entity, sentence_of_places, words_of_text
-from elmo_plugin.importers.report import Report, Unusable
+from elmo_plugin.importers.report import Unusable
+from elmo_plugin.importers.tagged_file import TaggedFile
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.conll2012 import unescape_word
-from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 
 _MUC = re.compile(r"<(?:ENAMEX|NUMEX|TIMEX)\s[^>]*\bTYPE=", re.IGNORECASE)
 _TAG = re.compile(r"<(?P<end>/)?(?P<name>[A-Za-z]\w*)(?P<attributes>\s[^<>]*)?>")
@@ -20,38 +20,38 @@ _ONTONOTES = "<DOC DOCNO="
 _NOT_SPACES = re.compile(r"\S+")
 
 
-def has_inline_entities(text: str) -> bool:
-    """Returns whether a text has elements of MUC around its entities."""
-    return _MUC.search(text) is not None
+def has_muc(source: TaggedFile) -> bool:
+    """Returns whether a file has elements of MUC around its entities."""
+    return _MUC.search(source.text) is not None
 
 
-def has_inline_elements(lines: Sequence[str]) -> bool:
+def has_elements_in_lines(source: TaggedFile) -> bool:
     """
     Returns whether enough of the lines have an element with text in it. Lines with tabs are rows of
-    a table, and no texts.
+    a table, and no texts. With a separator, lines are columns too, and elements are words.
     """
-    filled = [line for line in lines if line.strip()]
+    if source.options.separator is not None:
+        return False
+    filled = [line for line in source.lines if line.strip()]
     if not filled or any("\t" in line for line in filled):
         return False
     with_elements = [line for line in filled if _ELEMENT.search(line)]
     return len(with_elements) >= _LEAST_SHARE * len(filled)
 
 
-def inline_sentences(
-    lines: Sequence[str], tokenizer: RawTextTokenizer, report: Report
-) -> Iterator[TaggedSentence]:
+def inline_sentences(source: TaggedFile) -> Iterator[TaggedSentence]:
     """
     Yields each line as a sentence, with entities in BIO. The tokenizer splits a line into words,
     except in OntoNotes, where spaces already separate them. Lines are left out and reported if
     entities in them are nested, reach into another line, or begin or end within a word.
     """
-    is_muc = any(_MUC.search(line) for line in lines)
-    is_ontonotes = any(line.startswith(_ONTONOTES) for line in lines)
-    continued_lines = _lines_that_continue_entities(lines, is_muc)
-    for number, line in enumerate(lines, start=1):
+    is_muc = any(_MUC.search(line) for line in source.lines)
+    is_ontonotes = any(line.startswith(_ONTONOTES) for line in source.lines)
+    continued_lines = _lines_that_continue_entities(source.lines, is_muc)
+    for number, line in enumerate(source.lines, start=1):
         place = f"line {number}"
         if number in continued_lines:
-            report.leave_out("with entities that begin in another line", place)
+            source.report.leave_out("with entities that begin in another line", place)
             continue
         try:
             text, entities = _without_elements(line, is_muc)
@@ -60,10 +60,10 @@ def inline_sentences(
             if is_ontonotes:
                 words = [_word(match) for match in _NOT_SPACES.finditer(text)]
             else:
-                words = words_of_text(text, tokenizer)
+                words = words_of_text(text, source.tokenizer)
             yield sentence_of_places(place, words, text, entities)
         except Unusable as error:
-            report.leave_out(error.reason, f"{place} ({error})")
+            source.report.leave_out(error.reason, f"{place} ({error})")
 
 
 def _lines_that_continue_entities(lines: Sequence[str], is_muc: bool) -> set[int]:

@@ -14,10 +14,12 @@ from elmo_plugin.importers.cells import list_in_cell
 from elmo_plugin.importers.column_names import ENTITY_NAMES, WORD_CLASS_NAMES, WORD_NAMES
 from elmo_plugin.importers.document_sentences import has_sentences, records_of_sentences
 from elmo_plugin.importers.entity_places import entities_of, sentence_of_places, words_of_text
-from elmo_plugin.importers.json_records import Record
+from elmo_plugin.importers.json_records import Record, is_json, read_objects
 from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.python_examples import is_python, read_examples
 from elmo_plugin.importers.rejected import is_rejected
 from elmo_plugin.importers.report import Report, Unusable
+from elmo_plugin.importers.tagged_file import TaggedFile
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.importers.word_spans import SpanEnds, find_ends, spans_of, tags_of_spans
 from elmo_plugin.tasks.ner.tags import parse_tags
@@ -45,15 +47,30 @@ class Keys(NamedTuple):
     tags: str
 
 
-def sentences_of_records(
-    records: Iterable[Record],
-    options: ImportOptions,
-    tokenizer: RawTextTokenizer,
-    report: Report,
-) -> Iterator[TaggedSentence]:
+def has_json(source: TaggedFile) -> bool:
+    """Returns whether a file begins as JSON does."""
+    return is_json(source.text)
+
+
+def sentences_of_json(source: TaggedFile) -> Iterator[TaggedSentence]:
+    """Yields the sentences of the objects of a file."""
+    return sentences_of_records(read_objects(source.file, source.text), source)
+
+
+def has_python(source: TaggedFile) -> bool:
+    """Returns whether a file begins with Python's examples."""
+    return is_python(source.text)
+
+
+def sentences_of_python(source: TaggedFile) -> Iterator[TaggedSentence]:
+    """Yields the sentences of Python's examples."""
+    return sentences_of_records(read_examples(source.file, source.text), source)
+
+
+def sentences_of_records(records: Iterable[Record], source: TaggedFile) -> Iterator[TaggedSentence]:
     """
-    Yields the sentence of each record. Records that cannot be used, or were rejected by an
-    annotator, are left out. The tokenizer splits texts into words, and their entities become tags
+    Yields the sentence of each record of a file. Records that cannot be used, or were rejected by
+    an annotator, are left out. Texts become words by spaCy's rules, and their entities become tags
     in BIO.
 
     Raises `ConfigurationError`, naming file and place, if the keys of words and tags are not found,
@@ -67,7 +84,8 @@ def sentences_of_records(
             sentence_records.append(_with_data_of_label_studio(record))
     if not sentence_records:
         return
-    keys = _find_keys(sentence_records, options)
+    report = source.report
+    keys = _find_keys(sentence_records, source.options)
     report.took(f"JSON: words or text in {keys.words!r}, tags or entities in {keys.tags!r}")
     span_ends = _find_span_ends(sentence_records, keys, report)
     for record in sentence_records:
@@ -79,7 +97,7 @@ def sentences_of_records(
             continue
         try:
             if span_ends is None:
-                yield _sentence(record, keys, options.labels, tokenizer)
+                yield _sentence(record, keys, source)
             else:
                 yield _sentence_of_spans(record, keys, span_ends)
         except Unusable as error:
@@ -214,9 +232,7 @@ def _missing_key(
     return record.error(f"expected a key {expected} (--column {role}=NAME), got {names}")
 
 
-def _sentence(
-    record: Record, keys: Keys, labels: Sequence[str], tokenizer: RawTextTokenizer
-) -> TaggedSentence:
+def _sentence(record: Record, keys: Keys, source: TaggedFile) -> TaggedSentence:
     """
     Returns the sentence of a record. Raises `Unusable` if its words and tags do not fit, and
     `ConfigurationError` if its tags are numbers without names.
@@ -227,7 +243,7 @@ def _sentence(
     if words_and_tags is not None:
         words, tags = words_and_tags
     if isinstance(words, str):
-        return _sentence_of_text(record, words, tags, tokenizer)
+        return _sentence_of_text(record, words, tags, source.tokenizer)
     if not is_list_of(words, str) or not isinstance(tags, list) or len(words) != len(tags):
         raise Unusable(
             "with lists that do not fit",
@@ -237,7 +253,7 @@ def _sentence(
     if not words:
         raise Unusable("without a word", "the list is empty")
     stripped_words = [word.strip(" ") for word in words]  # some tools keep the space beside a word
-    named_tags = [_name_of_tag(record, tag, labels) for tag in tags]
+    named_tags = [_name_of_tag(record, tag, source.options.labels) for tag in tags]
     return TaggedSentence([record.place] * len(words), stripped_words, named_tags)
 
 
