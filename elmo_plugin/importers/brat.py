@@ -8,7 +8,12 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.integers import DIGITS
 from elmo_plugin.importers.document_lines import sentences_of_document
-from elmo_plugin.importers.entity_places import Entity, encloses_covered_text, entity_of_pieces
+from elmo_plugin.importers.entity_places import (
+    AnnotatedText,
+    Entity,
+    encloses_covered_text,
+    entity_of_pieces,
+)
 from elmo_plugin.importers.tagged_file import TaggedFile
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.importers.text import read_lines, read_text
@@ -33,7 +38,7 @@ def sentences_of_brat(source: TaggedFile) -> Iterator[TaggedSentence]:
         text = read_text(file, source.options, source.report)
         if _count_carriage_returns(text, entities):
             entities = [_without_carriage_returns(text, entity) for entity in entities]
-        yield from sentences_of_document(Path(file).name, text, entities, source)
+        yield from sentences_of_document(Path(file).name, AnnotatedText(text, entities), source)
 
 
 def _texts_of_brat(path: str) -> list[str]:

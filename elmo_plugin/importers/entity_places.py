@@ -1,6 +1,6 @@
 """Entities that are given by their characters in a text, as tools for annotation store them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from elmo_plugin.common.formats.json_files import is_list_of
@@ -28,6 +28,13 @@ class Entity(NamedTuple):
     kind: str
     covered: str = ""
     is_in_pieces: bool = False
+
+
+class AnnotatedText(NamedTuple):
+    """A text, and the entities in it."""
+
+    text: str
+    entities: list[Entity]
 
 
 def entity_of_pieces(places: Sequence[int], kind: str, covered: str) -> Entity:
@@ -58,7 +65,7 @@ def words_of_text(text: str, tokenizer: RawTextTokenizer) -> list[Word]:
 
 
 def sentence_of_places(
-    place: str, words: Sequence[Word], text: str, entities: Iterable[Entity]
+    place: str, words: Sequence[Word], annotated: AnnotatedText
 ) -> TaggedSentence:
     """
     Returns the words of a text, and the tags of its entities, in BIO. The same entity from two
@@ -72,7 +79,8 @@ def sentence_of_places(
     indices_by_start = {word.start: index for index, word in enumerate(words)}
     indices_by_end = {word.end: index for index, word in enumerate(words)}
     spans: list[Span] = []
-    for entity in sorted(_distinct_entities(text, entities)):
+    text = annotated.text
+    for entity in sorted(_distinct_entities(annotated)):
         span = _span_of_entity(text, entity, indices_by_start, indices_by_end)
         if spans and span.start < spans[-1].end:
             raise Unusable("with entities that overlap", _describe(text, entity))
@@ -81,14 +89,14 @@ def sentence_of_places(
     return TaggedSentence([place] * len(words), [word.text for word in words], tags)
 
 
-def _distinct_entities(text: str, entities: Iterable[Entity]) -> set[Entity]:
+def _distinct_entities(annotated: AnnotatedText) -> set[Entity]:
     """
     Returns the entities without repetitions. Raises `Unusable` if the text that a file repeats is
     not at the place of its entity.
     """
     distinct: set[Entity] = set()
-    for entity in entities:
-        if not encloses_covered_text(text, entity):
+    for entity in annotated.entities:
+        if not encloses_covered_text(annotated.text, entity):
             raise Unusable(
                 "with entities that are not in the text",
                 f"{entity.covered!r:.50} is not at characters {entity.start} to {entity.end}",

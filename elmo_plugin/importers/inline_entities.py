@@ -5,7 +5,12 @@ from collections.abc import Iterator, Sequence
 from html import unescape
 
 from elmo_plugin.common.typography import Word
-from elmo_plugin.importers.entity_places import Entity, sentence_of_places, words_of_text
+from elmo_plugin.importers.entity_places import (
+    AnnotatedText,
+    Entity,
+    sentence_of_places,
+    words_of_text,
+)
 from elmo_plugin.importers.report import Unusable
 from elmo_plugin.importers.tagged_file import TaggedFile
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
@@ -54,14 +59,14 @@ def inline_sentences(source: TaggedFile) -> Iterator[TaggedSentence]:
             source.report.leave_out("with entities that begin in another line", place)
             continue
         try:
-            text, entities = _without_elements(line, is_muc)
-            if not text.strip():
+            annotated = _without_elements(line, is_muc)
+            if not annotated.text.strip():
                 continue
             if is_ontonotes:
-                words = [_word(match) for match in _NOT_SPACES.finditer(text)]
+                words = [_word(match) for match in _NOT_SPACES.finditer(annotated.text)]
             else:
-                words = words_of_text(text, source.tokenizer)
-            yield sentence_of_places(place, words, text, entities)
+                words = words_of_text(annotated.text, source.tokenizer)
+            yield sentence_of_places(place, words, annotated)
         except Unusable as error:
             source.report.leave_out(error.reason, f"{place} ({error})")
 
@@ -98,7 +103,7 @@ def _word(match: re.Match[str]) -> Word:
     return Word(unescape_word(match[0]), match.start(), match.end())
 
 
-def _without_elements(line: str, is_muc: bool) -> tuple[str, list[Entity]]:
+def _without_elements(line: str, is_muc: bool) -> AnnotatedText:
     """
     Returns the text of a line without its elements, and the entities that the elements mark. Raises
     `Unusable` if an entity is within another, or ends in another line.
@@ -127,7 +132,7 @@ def _without_elements(line: str, is_muc: bool) -> tuple[str, list[Entity]]:
     text += unescape(line[end_of_last_tag:])
     if open_type:
         raise Unusable("with entities that end in another line", f"the one of type {open_type}")
-    return text, entities
+    return AnnotatedText(text, entities)
 
 
 def _type_of_entity(tag: re.Match[str], is_muc: bool) -> str:

@@ -7,7 +7,7 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.document_lines import sentences_of_document
-from elmo_plugin.importers.entity_places import Entity, type_without_spaces
+from elmo_plugin.importers.entity_places import AnnotatedText, Entity, type_without_spaces
 from elmo_plugin.importers.tagged_file import TaggedFile
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 
@@ -41,8 +41,9 @@ def pubtator_sentences(source: TaggedFile) -> Iterator[TaggedSentence]:
                 texts.append(text["text"])
             elif entity is not None:
                 entities.append(_entity_of(entity, source.file))
-        joined = "\n".join(texts)  # places count one character between title and abstract
-        yield from sentences_of_document(name, joined, entities, source)
+        # Places count one character between title and abstract.
+        annotated = AnnotatedText("\n".join(texts), entities)
+        yield from sentences_of_document(name, annotated, source)
 
 
 def _entity_of(match: re.Match[str], file: str) -> Entity:

@@ -13,7 +13,12 @@ from elmo_plugin.common.typography import Word
 from elmo_plugin.importers.cells import list_in_cell
 from elmo_plugin.importers.column_names import ENTITY_NAMES, WORD_CLASS_NAMES, WORD_NAMES
 from elmo_plugin.importers.document_sentences import has_sentences, records_of_sentences
-from elmo_plugin.importers.entity_places import entities_of, sentence_of_places, words_of_text
+from elmo_plugin.importers.entity_places import (
+    AnnotatedText,
+    entities_of,
+    sentence_of_places,
+    words_of_text,
+)
 from elmo_plugin.importers.json_records import Record, is_json, read_objects
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.python_examples import is_python, read_examples
@@ -141,7 +146,7 @@ def _sentence_of_spans(record: Record, keys: Keys, ends: SpanEnds) -> TaggedSent
     tags = tags_of_spans(words, spans, ends)
     document = record.fields.get("document")
     if not isinstance(document, str):
-        document = None
+        document = ""
     stripped_words = [word.strip(" ") for word in words]  # some tools keep the space beside a word
     return TaggedSentence([record.place] * len(words), stripped_words, tags, document)
 
@@ -265,8 +270,8 @@ def _sentence_of_text(
     if the entities do not fit the text.
     """
     words = _words_of(record, text, tokenizer)
-    entities = entities_of(items or [])
-    return sentence_of_places(record.place, words, text, entities)
+    annotated = AnnotatedText(text, list(entities_of(items or [])))
+    return sentence_of_places(record.place, words, annotated)
 
 
 def split_words_and_tags(text: Any, tags: Any) -> tuple[list[str], list[str]] | None:

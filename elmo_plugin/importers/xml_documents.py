@@ -48,16 +48,14 @@ def sentences_of_xml(source: TaggedFile) -> Iterator[TaggedSentence]:
         )
     if is_gate(root):
         source.report.took("a document of GATE, each line a sentence")
-        content, entities = document_of_gate(root)
-        yield from sentences_of_document("text", content, entities, source)
+        yield from sentences_of_document("text", document_of_gate(root), source)
     elif is_bioc(root):
         source.report.took("a collection of BioC, each passage a sentence")
-        for name, passage, entities in passages_of_bioc(source.file, root):
-            yield from sentences_of_document(name, passage, entities, source)
+        for name, passage in passages_of_bioc(source.file, root):
+            yield from sentences_of_document(name, passage, source)
     elif has_offsets(root):
         source.report.took("XML with the characters of entities, each line a sentence")
-        document = document_of_offsets(root)
-        yield from sentences_of_document("text", document.text, document.entities, source)
+        yield from sentences_of_document("text", document_of_offsets(root), source)
     else:
         yield from _sentences_with_elements(root, source)
 
@@ -84,15 +82,15 @@ def _sentences_with_elements(
     """Yields the sentences whose entities are elements in them."""
     source.report.took("XML with elements around its entities")
     sentences = list(sentences_of_elements(root))
-    if not any(entities for _, entities in sentences):
+    if not any(annotated.entities for annotated in sentences):
         raise ConfigurationError(
             f"{source.file}: no entities: expected elements around them within text, such as "
             "<s><person>Ada</person> left.</s>"
         )
-    for number, (text, entities) in enumerate(sentences, start=1):
+    for number, annotated in enumerate(sentences, start=1):
         place = f"sentence {number}"
         try:
-            words = words_of_text(text, source.tokenizer)
-            yield sentence_of_places(place, words, text, entities)
+            words = words_of_text(annotated.text, source.tokenizer)
+            yield sentence_of_places(place, words, annotated)
         except Unusable as error:
             source.report.leave_out(error.reason, f"{place} ({error})")
