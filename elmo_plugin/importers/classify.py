@@ -86,14 +86,14 @@ class ClassifyImporter(TaskImporter[LabeledText]):
                 yield json.dumps(content, ensure_ascii=False) + "\n"
 
     @overrides
-    def check(self, file: str, examples: Sequence[LabeledText]) -> Iterator[str]:
+    def check(self, file: str, examples: Sequence[LabeledText]) -> list[str]:
         some_text_has_letters = any(_has_letter(example.text) for example in examples)
         if len(examples) > 1 and not some_text_has_letters:
             raise ConfigurationError(
                 f"{file}: no text has a letter, as {examples[0].text!r:.60}; --column {TEXT}=NAME "
                 "chooses other texts"
             )
-        return iter([])  # nothing needs to be said about other texts
+        return []
 
     @overrides
     def labels(self, example: LabeledText) -> Iterable[str]:

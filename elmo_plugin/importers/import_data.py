@@ -98,9 +98,7 @@ def split_examples(
     # under its number.
     groups: dict[str | int, list[int]] = {}
     for number, example in enumerate(examples):
-        group: str | int | None = importer.document(example)
-        if not group:
-            group = number
+        group = importer.document(example) or number
         groups.setdefault(group, []).append(number)
     if len(groups) < 2:
         raise ConfigurationError(

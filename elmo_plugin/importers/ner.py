@@ -45,7 +45,7 @@ class TagImporter(TaskImporter[TaggedSentence]):
         found = list(sentences_of_file(source))
         if len({sentence.document for sentence in found}) == 1:
             # When data are split, documents are kept whole. That cannot be done with only one.
-            found = [sentence._replace(document=None) for sentence in found]
+            found = [sentence._replace(document="") for sentence in found]
         usable = list(usable_sentences(file, found, report))
         if usable:
             yield from self.convert(file, without_prefixes(usable, report), options, report)
@@ -73,7 +73,7 @@ class TagImporter(TaskImporter[TaggedSentence]):
         return example.tags
 
     @overrides
-    def document(self, example: TaggedSentence) -> str | None:
+    def document(self, example: TaggedSentence) -> str:
         return example.document
 
     @overrides

@@ -86,8 +86,7 @@ class PairImporter(TaskImporter[Pair]):
         yield from pairs
 
     @overrides
-    def check(self, file: str, examples: Sequence[Pair]) -> Iterator[str]:
-        yield from ()  # makes this a generator, as in the base, though it says nothing
+    def check(self, file: str, examples: Sequence[Pair]) -> list[str]:
         labels = {pair.label for pair in examples}
         # Without a 2, the labels answer a question by yes or no, and keep their numbers.
         if "2" in labels and labels <= _THREE_NUMBERS:
@@ -96,6 +95,7 @@ class PairImporter(TaskImporter[Pair]):
                 f"{file}: the labels are {listed}, and data sets number relations differently; "
                 "--label-names entailment neutral contradiction names them in this order"
             )
+        return []
 
     @overrides
     def write(self, examples: Sequence[Pair]) -> Iterator[str]:

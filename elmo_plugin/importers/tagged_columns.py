@@ -164,10 +164,7 @@ def _sentences_of_words(columns: WordColumns, source: TaggedFile) -> Iterator[Ta
             tags.append(tag)
         places = [row.place for row in rows]
         words = [row.fields[word_column] for row in rows]
-        document = None
-        if len(documents) > 1 and rows[0].document:
-            document = rows[0].document
-        yield TaggedSentence(places, words, tags, document)
+        yield TaggedSentence(places, words, tags, rows[0].document)
     if len(documents) > 1:
         source.report.took(f"{len(documents):,} documents; --split keeps them whole")
     if num_untagged:

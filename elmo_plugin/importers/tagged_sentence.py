@@ -12,13 +12,13 @@ class TaggedSentence(NamedTuple):
 
     places: where each word stands in the file, such as "line 7"
     words, tags: a tag for each word
-    document: the name of the sentence's document, if the file names documents
+    document: the name of the sentence's document; empty if the file names no documents
     """
 
     places: Sequence[str]
     words: Sequence[str]
     tags: Sequence[str]
-    document: str | None = None
+    document: str = ""
 
 
 def entity_types(tags: Sequence[str]) -> list[str]:
