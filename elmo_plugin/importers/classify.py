@@ -68,7 +68,7 @@ class ClassifyImporter(TaskImporter[LabeledText]):
             records = read_records(file, options, report, _USUAL_NAMES)
         else:
             text = read_text(file, options, report)
-            if is_treebank(text):
+            if _is_treebank(text):
                 report.took("trees, one in each line")
                 yield from _trees(file, text.split("\n"))
                 return
@@ -141,7 +141,7 @@ def _refuse_pairs(record: Record) -> None:
             )
 
 
-def is_treebank(text: str) -> bool:
+def _is_treebank(text: str) -> bool:
     """Returns whether the first line of a text is a tree."""
     first = text.lstrip().partition("\n")[0]
     return _TREE.fullmatch(first) is not None

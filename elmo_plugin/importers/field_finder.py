@@ -76,8 +76,7 @@ class FieldFinder:
         listed = [f"{role} in {found[role]!r}" for role in self._usual_names]
         report.took(", ".join(listed))
         self._report_unused_parts(found, report)
-        if LABEL in found:
-            self._check_labels(found[LABEL])
+        self._check_labels(found[LABEL])
         return found
 
     def _find_by_contents(self, found: dict[str, str]) -> None:
@@ -85,7 +84,7 @@ class FieldFinder:
         Adds the fields of the roles that are not `found` yet. Labels are short and repeated, and
         texts have several words.
         """
-        if LABEL in self._usual_names and LABEL not in found:
+        if LABEL not in found:
             found[LABEL] = self._field_of_labels(self._without_role(found))
         text_roles = [role for role in self._usual_names if role not in found]
         for role in text_roles:

@@ -25,7 +25,7 @@ class ImportOptions:
     """The encoding of the tags of entities, such as `IOB1`, or `plain` for other tags."""
 
 
-def parse_columns(arguments: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
+def _parse_columns(arguments: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
     """
     Parses `--column ROLE=NAME …`. Raises `ConfigurationError` for a role that the task does not
     have, or a role without a name.
@@ -51,7 +51,7 @@ def options_of(args: argparse.Namespace, roles: Sequence[str]) -> ImportOptions:
     if separator is not None and len(separator) != 1:
         raise ConfigurationError(f"--separator: expected one character, got {separator!r}")
     return ImportOptions(
-        columns=parse_columns(args.column, roles),
+        columns=_parse_columns(args.column, roles),
         encoding=args.encoding,
         separator=separator,
         labels=args.label_names or (),

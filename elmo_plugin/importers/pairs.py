@@ -17,7 +17,7 @@ from elmo_plugin.importers.task_importer import TaskImporter
 from elmo_plugin.tasks.snli import NO_MAJORITY, STANDARD_LABELS
 
 PREMISE, HYPOTHESIS = "premise", "hypothesis"
-_USUAL = {
+_USUAL_NAMES = {
     PREMISE: (
         "premise",
         "sentence1",
@@ -70,10 +70,10 @@ class PairImporter(TaskImporter[Pair]):
 
     @overrides
     def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[Pair]:
-        records = read_records(file, options, report, _USUAL)
+        records = read_records(file, options, report, _USUAL_NAMES)
         if not records:
             return
-        fields = FieldFinder(records, _USUAL).find(options, report)
+        fields = FieldFinder(records, _USUAL_NAMES).find(options, report)
         pairs = []
         for record in records:
             try:
