@@ -9,6 +9,7 @@ from spacy.training.converters import json_to_docs
 from spacy.vocab import Vocab
 
 from elmo_plugin.common.errors import raise_if_sigterm_or_out_of_memory
+from elmo_plugin.common.formats.text_files import suffix_of
 from elmo_plugin.importers.json_records import is_json
 from elmo_plugin.importers.tagged_file import TaggedFile
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
@@ -19,7 +20,7 @@ _KEYS_OF_TRAINING_JSON = ("paragraphs", "sentences", "tokens", "orth")
 
 def is_doc_bin(source: TaggedFile) -> bool:
     """Returns whether a file is called as spaCy 3 calls its documents."""
-    return source.file.lower().endswith(".spacy")
+    return suffix_of(source.file) == ".spacy"
 
 
 def is_training_json(source: TaggedFile) -> bool:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -269,7 +270,10 @@ def test_spreadsheets_parquet_and_arrow_are_read_as_tables(tmp_path: Path) -> No
     with pyarrow.ipc.new_stream(tmp_path / "f.arrow", table.schema) as stream:
         stream.write_table(table)
     expected = [("It rained.", "wet"), ("It is dry.", "dry")]
-    for suffix in ("xlsx", "parquet", "feather", "arrow"):
+    for suffix in ("xlsx", "parquet"):
+        compressed = gzip.compress((tmp_path / f"f.{suffix}").read_bytes())
+        (tmp_path / f"f.{suffix}.gz").write_bytes(compressed)
+    for suffix in ("xlsx", "parquet", "feather", "arrow", "xlsx.gz", "parquet.gz"):
         assert texts(tmp_path / f"f.{suffix}") == expected
 
 
