@@ -282,6 +282,21 @@ def test_entities_are_read_from_the_brackets_of_conll2012(tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.parametrize("speaker", ["Ruth_Bay", "Ruth Bay"])
+@pytest.mark.parametrize("document", ["nw/a", "#a"])
+def test_words_and_speakers_between_tabs_may_have_spaces(
+    tmp_path: Path, speaker: str, document: str
+) -> None:
+    def row(number: int, word: str, entity: str) -> str:
+        cells = [document, "0", str(number), word, "NN", "*", "-", "-", "-", speaker, entity, "-"]
+        return "\t".join(cells) + "\n"
+
+    text = f"#begin document ({document}); part 000\n" + row(0, "10 000", "(CARDINAL)")
+    text += row(1, "men", "*") + row(2, "#", "*") + "\n#end document\n"
+    expected = [(["10 000", "men", "#"], ["B-CARDINAL", "O", "O"])]
+    assert read_tags(tmp_path / "f.conll", text) == expected
+
+
 TEXT = "Ola met Ruth Bay in Oslo."
 WORDS = ["Ola", "met", "Ruth", "Bay", "in", "Oslo", "."]
 TAGS = ["B-PER", "O", "B-PER", "I-PER", "O", "B-LOC", "O"]
