@@ -9,7 +9,7 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.label_values import is_blank, is_number, is_score
-from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.options import ImportOptions, chosen_name
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.table_header import SENTENCE_ENDS, may_be_labels
 
@@ -108,12 +108,11 @@ class FieldFinder:
             chosen = options.columns.get(role)
             if chosen is None:
                 continue
-            if chosen not in self._values and chosen.isdecimal():
-                fields_by_number = dict(enumerate(self._values))
-                chosen = fields_by_number.get(int(chosen), chosen)
-            if chosen not in self._values:
-                raise self._missing_error(role, repr(chosen), list(self._values))
-            found[role] = chosen
+            fields = list(self._values)
+            name = chosen_name(chosen, fields)
+            if name is None:
+                raise self._missing_error(role, repr(chosen), fields)
+            found[role] = name
         return found
 
     def _without_role(self, found: Mapping[str, str]) -> list[str]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.integers import is_whole_number
+
 
 @dataclass(frozen=True)
 class ImportOptions:
@@ -23,6 +25,18 @@ class ImportOptions:
     """The language of spaCy's rules, by which texts with marked characters become words."""
     tag_encoding: str | None = None
     """The encoding of the tags of entities, such as `IOB1`, or `plain` for other tags."""
+
+
+def chosen_name(chosen: str, names: Sequence[str]) -> str | None:
+    """
+    Returns the name of the column or key that `--column` chooses by this name, or else by its
+    number from 0. Returns `None` if it chooses none of them.
+    """
+    if chosen in names:
+        return chosen
+    if is_whole_number(chosen) and int(chosen) < len(names):
+        return names[int(chosen)]
+    return None
 
 
 def _parse_columns(arguments: Sequence[str], roles: Sequence[str]) -> dict[str, str]:

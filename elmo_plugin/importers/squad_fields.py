@@ -6,10 +6,9 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.formats.json_files import is_list_of
-from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.cells import value_in_cell
 from elmo_plugin.importers.json_records import Record
-from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.options import ImportOptions, chosen_name
 from elmo_plugin.importers.squad_question import RawQuestion
 from elmo_plugin.importers.tables import Table
 
@@ -147,8 +146,15 @@ def _find_names(names: list[str], options: ImportOptions, location: str) -> dict
     found = {}
     for role in ROLES:
         chosen = options.columns.get(role)
-        if chosen is not None:
-            found[role] = _chosen_name(role, chosen, names, location)
+        if chosen is None:
+            continue
+        name = chosen_name(chosen, names)
+        if name is None:
+            raise ConfigurationError(
+                f"{location}: --column {role}: expected one of {', '.join(map(repr, names))}, got "
+                f"{chosen!r}"
+            )
+        found[role] = name
     by_lower_case: dict[str, str] = {}
     for name in names:
         if name not in found.values():  # a field that is chosen for one role has no other
@@ -164,15 +170,3 @@ def _find_names(names: list[str], options: ImportOptions, location: str) -> dict
                 found[role] = by_lower_case[usual_name]
                 break
     return found
-
-
-def _chosen_name(role: str, chosen: str, names: list[str], location: str) -> str:
-    """Returns the name of the field that `--column` chooses by its name, or its number from 0."""
-    if chosen in names:
-        return chosen
-    if is_whole_number(chosen) and int(chosen) < len(names):
-        return names[int(chosen)]
-    raise ConfigurationError(
-        f"{location}: --column {role}: expected one of {', '.join(map(repr, names))}, got "
-        f"{chosen!r}"
-    )

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
+from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.label_values import is_number
 
 _SHORT = 40  # characters of a label or a name
@@ -54,7 +55,7 @@ def _has_usual_name(first: Sequence[str], usual: Collection[str]) -> bool:
 
 def _has_chosen_names(first: Sequence[str], chosen: Collection[str]) -> bool:
     """Returns whether all chosen names are in a row. Numbers of columns do not count."""
-    names = {name for name in chosen if not name.isdecimal()}
+    names = {name for name in chosen if not is_whole_number(name)}
     return bool(names) and names <= set(first)
 
 

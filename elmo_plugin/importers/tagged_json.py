@@ -20,7 +20,7 @@ from elmo_plugin.importers.entity_places import (
     words_of_text,
 )
 from elmo_plugin.importers.json_records import Record, is_json, read_objects
-from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.options import ImportOptions, chosen_name
 from elmo_plugin.importers.python_examples import is_python, read_examples
 from elmo_plugin.importers.rejected import is_rejected
 from elmo_plugin.importers.report import Report, Unusable
@@ -165,20 +165,28 @@ def _find_keys(records: Sequence[Record], options: ImportOptions) -> Keys:
     records. Raises `ConfigurationError`, naming file, place and option, if one is missing.
     """
     known = _values_of_keys(records)
-    words = options.columns.get("word") or _find_key_of_words(known)
-    if words is None or words not in known:
-        raise _missing_key(records[0], known, "word", words, WORD_NAMES[0])
+    chosen_words = options.columns.get("word")
+    chosen_tags = options.columns.get("tag")
+    if chosen_words is None:
+        words = _find_key_of_words(known)
+    else:
+        words = chosen_name(chosen_words, list(known))
+    if words is None:
+        raise _missing_key(records[0], known, "word", chosen_words, WORD_NAMES[0])
     is_text = isinstance(list_in_cell(known[words]), str)
     names: Sequence[str] = _TAG_NAMES
     if is_text:
         names = (*_SPAN_NAMES, *_TAG_NAMES)
-    tags = options.columns.get("tag") or _find_key(known, names)
-    if tags is None and is_text and len(records) > 1 and _are_of_prodigy(records):
+    if chosen_tags is None:
+        tags = _find_key(known, names)
+    else:
+        tags = chosen_name(chosen_tags, list(known))
+    if tags is not None:
+        return Keys(words, tags)
+    if chosen_tags is None and is_text and len(records) > 1 and _are_of_prodigy(records):
         # Prodigy writes no spans for a text without entities, so perhaps no record has the key.
         return Keys(words, "spans")
-    if tags is None or tags not in known:
-        raise _missing_key(records[0], known, "tag", tags, names[0])
-    return Keys(words, tags)
+    raise _missing_key(records[0], known, "tag", chosen_tags, names[0])
 
 
 def _values_of_keys(records: Sequence[Record]) -> dict[str, Any]:
