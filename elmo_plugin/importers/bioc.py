@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.importers.entity_places import AnnotatedText, Entity, type_without_spaces
+from elmo_plugin.importers.entity_places import AnnotatedText, Entity
 
 
 def is_bioc(root: Element) -> bool:
@@ -40,7 +40,7 @@ def _entity(annotation: Element, passage_offset: int) -> Entity:
     kind = ""
     for information in annotation.iter("infon"):
         if information.get("key") == "type":
-            kind = type_without_spaces(information.text or "")
+            kind = (information.text or "").strip()
     locations = annotation.findall("location")
     if not kind or len(locations) != 1:
         raise ValueError("expected an annotation with a type and one location")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.common.typography import Word
 from elmo_plugin.importers.report import Unusable
-from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.importers.tagged_sentence import TaggedSentence, sentence_at, type_without_spaces
 from elmo_plugin.tasks.spans import Span, spans_to_tags
 from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 
@@ -86,7 +86,7 @@ def sentence_of_places(
             raise Unusable("with entities that overlap", _describe(text, entity))
         spans.append(span)
     tags = spans_to_tags(spans, len(words), "BIO")
-    return TaggedSentence([place] * len(words), [word.text for word in words], tags)
+    return sentence_at(place, [word.text for word in words], tags)
 
 
 def _distinct_entities(annotated: AnnotatedText) -> set[Entity]:
@@ -102,7 +102,8 @@ def _distinct_entities(annotated: AnnotatedText) -> set[Entity]:
                 f"{entity.covered!r:.50} is not at characters {entity.start} to {entity.end}",
             )
         # The text is not compared: two entities are the same if they have the same place and type.
-        distinct.add(entity._replace(covered=""))
+        kind = type_without_spaces(entity.kind)
+        distinct.add(entity._replace(kind=kind, covered=""))
     return distinct
 
 
@@ -184,7 +185,7 @@ def _entity_of_list(item: Sequence[Any]) -> Entity:
     if len(places) != 2 or len(kinds) != 1:
         raise _malformed_error(item)
     start, end = places
-    return Entity(start, end, type_without_spaces(kinds[0]))
+    return Entity(start, end, kinds[0])
 
 
 def _entity_of_object(item: Mapping[str, Any]) -> Entity:
@@ -210,16 +211,11 @@ def _entity_of_object(item: Mapping[str, Any]) -> Entity:
         raise _malformed_error(item)
     if is_of_dataturks:
         end += 1  # Dataturks counts the last character, and others the one behind it
-    entity = Entity(start, end, type_without_spaces(kind))
+    entity = Entity(start, end, kind)
     covered = fields.get("text")
     if isinstance(covered, str):
         return entity._replace(covered=covered)
     return entity
-
-
-def type_without_spaces(kind: str) -> str:
-    """Returns a type with underscores for spaces, because spaces would separate columns."""
-    return "_".join(kind.split())
 
 
 def _malformed_error(item: object) -> Unusable:

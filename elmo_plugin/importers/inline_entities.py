@@ -18,7 +18,10 @@ from elmo_plugin.tasks.conll2012 import unescape_word
 
 _MUC = re.compile(r"<(?:ENAMEX|NUMEX|TIMEX)\s[^>]*\bTYPE=", re.IGNORECASE)
 _TAG = re.compile(r"<(?P<end>/)?(?P<name>[A-Za-z]\w*)(?P<attributes>\s[^<>]*)?>")
-_TYPE = re.compile(r"\bTYPE=[\"']?([\w.:-]+)", re.IGNORECASE)
+_NAME = r"[\w.:-]+"
+_TYPE = re.compile(
+    rf"\bTYPE=([\"'](?P<quoted>{_NAME}( +{_NAME})*)|(?P<bare>{_NAME}))", re.IGNORECASE
+)
 _ELEMENT = re.compile(r"<(?P<name>[A-Za-z]\w*)(\s[^<>]*)?>[^<>]+</(?P=name)>")
 _LEAST_SHARE = 0.25  # if fewer of the lines have an element, elements do not mark entities
 _ONTONOTES = "<DOC DOCNO="
@@ -142,7 +145,7 @@ def _type_of_entity(tag: re.Match[str], is_muc: bool) -> str:
     """
     attribute = _TYPE.search(tag["attributes"] or "")
     if attribute:
-        return attribute[1]
+        return attribute["quoted"] or attribute["bare"]
     if is_muc or tag["end"]:
         return ""
     return tag["name"]

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from xml.etree.ElementTree import Element
 
-from elmo_plugin.importers.entity_places import AnnotatedText, Entity, type_without_spaces
+from elmo_plugin.importers.entity_places import AnnotatedText, Entity
 
 _LAYOUT = ("b", "i", "u", "em", "strong", "hi", "emph", "sub", "sup", "lb", "br", "pb", "note")
 _TYPE_ATTRIBUTES = ("TYPE", "type", "Type", "class", "label", "category")
@@ -82,5 +82,5 @@ def _type_of_entity(element: Element) -> str:
     """Returns the type of an entity: an attribute, or else the name of its element."""
     for name in _TYPE_ATTRIBUTES:
         if element.get(name):
-            return type_without_spaces(str(element.get(name)))
+            return str(element.get(name))
     return _name_of(element)

@@ -6,7 +6,7 @@ from pathlib import Path
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.importers.tagged_file import TaggedFile
-from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.importers.tagged_sentence import TaggedSentence, sentence_at
 from elmo_plugin.importers.text import read_text
 
 
@@ -57,5 +57,4 @@ def parallel_sentences(source: TaggedFile) -> Iterator[TaggedSentence]:
                 f"{len(words_in_line)} words and {len(tags_in_line)} tags"
             )
         if words_in_line:
-            places = [f"line {number}"] * len(words_in_line)
-            yield TaggedSentence(places, words_in_line, tags_in_line)
+            yield sentence_at(f"line {number}", words_in_line, tags_in_line)

@@ -7,7 +7,7 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.document_lines import sentences_of_document
-from elmo_plugin.importers.entity_places import AnnotatedText, Entity, type_without_spaces
+from elmo_plugin.importers.entity_places import AnnotatedText, Entity
 from elmo_plugin.importers.tagged_file import TaggedFile
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 
@@ -55,7 +55,7 @@ def _entity_of(match: re.Match[str], file: str) -> Entity:
     return Entity(
         start=int(match["start"]),
         end=int(match["end"]),
-        kind=type_without_spaces(match["kind"]),
+        kind=match["kind"],
         covered=match["text"],
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from elmo_plugin.importers.tagged_file import TaggedFile
-from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.importers.tagged_sentence import TaggedSentence, sentence_at
 
 _MARKS = ("/", "|", "_")
 _MIN_WORDS_PER_LINE = 2  # on average; lines of single words are no sentences
@@ -57,4 +57,4 @@ def slashed_sentences(source: TaggedFile) -> Iterator[TaggedSentence]:
             words.append(fields[0])
             tags.append(fields[-1])
         if words:
-            yield TaggedSentence([f"line {number}"] * len(words), words, tags)
+            yield sentence_at(f"line {number}", words, tags)

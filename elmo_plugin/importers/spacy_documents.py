@@ -12,7 +12,7 @@ from elmo_plugin.common.errors import raise_if_sigterm_or_out_of_memory
 from elmo_plugin.common.formats.text_files import suffix_of
 from elmo_plugin.importers.json_records import is_json
 from elmo_plugin.importers.tagged_file import TaggedFile
-from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.importers.tagged_sentence import TaggedSentence, sentence_at, type_without_spaces
 from elmo_plugin.importers.text import read_content
 
 _KEYS_OF_TRAINING_JSON = ("paragraphs", "sentences", "tokens", "orth")
@@ -88,7 +88,7 @@ def _sentences(doc: Doc, place: str, prefers_entities: bool) -> Iterator[TaggedS
             if has_parts_of_speech and not prefers_entities:
                 tags.append(token.tag_ or token.pos_)
             elif token.ent_type_:
-                tags.append(f"{token.ent_iob_}-{token.ent_type_}")
+                tags.append(f"{token.ent_iob_}-{type_without_spaces(token.ent_type_)}")
             else:
                 tags.append("O")
-        yield TaggedSentence([place] * len(words), words, tags)
+        yield sentence_at(place, words, tags)

@@ -25,7 +25,7 @@ from elmo_plugin.importers.python_examples import is_python, read_examples
 from elmo_plugin.importers.rejected import is_rejected
 from elmo_plugin.importers.report import Report, Unusable
 from elmo_plugin.importers.tagged_file import TaggedFile
-from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.importers.tagged_sentence import TaggedSentence, sentence_at
 from elmo_plugin.importers.word_spans import SpanEnds, find_ends, spans_of, tags_of_spans
 from elmo_plugin.tasks.ner.tags import parse_tags
 from elmo_plugin.tasks.tokenizers import RawTextTokenizer
@@ -148,7 +148,7 @@ def _sentence_of_spans(record: Record, keys: Keys, ends: SpanEnds) -> TaggedSent
     if not isinstance(document, str):
         document = ""
     stripped_words = [word.strip(" ") for word in words]  # some tools keep the space beside a word
-    return TaggedSentence([record.place] * len(words), stripped_words, tags, document)
+    return sentence_at(record.place, stripped_words, tags, document)
 
 
 def _with_data_of_label_studio(record: Record) -> Record:
@@ -267,7 +267,7 @@ def _sentence(record: Record, keys: Keys, source: TaggedFile) -> TaggedSentence:
         raise Unusable("without a word", "the list is empty")
     stripped_words = [word.strip(" ") for word in words]  # some tools keep the space beside a word
     named_tags = [_name_of_tag(record, tag, source.options.labels) for tag in tags]
-    return TaggedSentence([record.place] * len(words), stripped_words, named_tags)
+    return sentence_at(record.place, stripped_words, named_tags)
 
 
 def _sentence_of_text(

@@ -21,6 +21,18 @@ class TaggedSentence(NamedTuple):
     document: str = ""
 
 
+def sentence_at(
+    place: str, words: Sequence[str], tags: Sequence[str], document: str = ""
+) -> TaggedSentence:
+    """Returns a sentence whose words all have the same place, such as their line."""
+    return TaggedSentence([place] * len(words), words, tags, document)
+
+
+def type_without_spaces(kind: str) -> str:
+    """Returns a type with underscores for spaces, because spaces would separate columns."""
+    return "_".join(kind.split())
+
+
 def entity_types(tags: Sequence[str]) -> list[str]:
     """Returns the type of each entity of a sentence in BIO."""
     types = []

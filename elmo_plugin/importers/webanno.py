@@ -9,7 +9,7 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.tagged_file import TaggedFile
-from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.importers.tagged_sentence import TaggedSentence, type_without_spaces
 
 _FORMAT = "#FORMAT=WebAnno TSV 3"
 _LAYER = re.compile(r"#T_(?:SP|CH|RL)=(?P<type>[^|]+)\|?(?P<features>.*)")
@@ -159,7 +159,7 @@ def _tag(field: str, field_before: str) -> str:
     match = _LABEL.fullmatch(field)
     if match is None or match["label"] in _NONE:
         return "O"
-    label = "_".join(_without_escapes(match["label"]).split())
+    label = type_without_spaces(_without_escapes(match["label"]))
     # All words of a span have the same label and number. A span of one word is not numbered.
     if match["number"] is not None and field == field_before:
         return f"I-{label}"

@@ -38,7 +38,7 @@ class WordColumns(NamedTuple):
     file: str
     names: list[str]
     sentences: list[Block]
-    sentence_columns: Collection[int] = ()
+    sentence_columns: Collection[int]
 
     def name(self, column: int) -> str:
         """Returns the name of a column, or else its number, as `--column` takes both."""

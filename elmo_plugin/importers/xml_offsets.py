@@ -4,11 +4,7 @@ import re
 from xml.etree.ElementTree import Element
 
 from elmo_plugin.common.integers import DIGITS, is_whole_number
-from elmo_plugin.importers.entity_places import (
-    AnnotatedText,
-    entity_of_pieces,
-    type_without_spaces,
-)
+from elmo_plugin.importers.entity_places import AnnotatedText, entity_of_pieces
 
 _TEXT = "TEXT"
 _PIECE = f"{DIGITS}~{DIGITS}"
@@ -34,7 +30,7 @@ def document_of_offsets(root: Element) -> AnnotatedText:
             continue
         kind = element.get("TYPE") or element.get("type") or element.tag
         covered = element.get("text", "")
-        entities.append(entity_of_pieces(places, type_without_spaces(kind), covered))
+        entities.append(entity_of_pieces(places, kind, covered))
     return AnnotatedText(root.findtext(_TEXT) or "", entities)
 
 

@@ -136,6 +136,13 @@ def test_documents_of_spacy_are_read(tmp_path: Path) -> None:
         read_tags(tmp_path / "f.spacy", b"text")
 
 
+def test_a_type_of_several_words_in_spacy_has_underscores(tmp_path: Path) -> None:
+    doc = spacy.blank("en")("Oslo is far.")
+    doc.ents = [doc.char_span(0, 4, "big city")]
+    expected = [(["Oslo", "is", "far", "."], ["B-big_city", "O", "O", "O"])]
+    assert read_tags(tmp_path / "f.spacy", DocBin(docs=[doc]).to_bytes()) == expected
+
+
 def test_the_json_that_trained_spacy_2_is_read(tmp_path: Path) -> None:
     encoded = ["B-PER", "L-PER", "O", "U-PER", "O", "U-LOC", "O"]
     pairs = zip(WORDS, encoded, strict=True)
