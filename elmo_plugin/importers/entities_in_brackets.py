@@ -114,6 +114,6 @@ def _parse_brackets(row: Row, open_label: str) -> tuple[str, bool]:
 
 
 def _bracket_error(row: Row) -> ConfigurationError:
-    """Returns the error that a word has no entity in brackets that is possible there."""
+    """Returns the error that a word lacks an entity in brackets that is possible there."""
     entity = row.columns[ENTITY_COLUMN]
     return row.line.error(f"expected an entity in brackets, got {entity!r}")
