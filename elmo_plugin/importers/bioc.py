@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.importers.entity_places import Entity, type_without_spaces
+from elmo_plugin.importers.entity_places import AnnotatedText, Entity
 
 
 def is_bioc(root: Element) -> bool:
@@ -13,9 +13,9 @@ def is_bioc(root: Element) -> bool:
     return root.tag == "collection" and root.find("document/passage") is not None
 
 
-def passages_of_bioc(file: str, root: Element) -> Iterator[tuple[str, str, list[Entity]]]:
+def passages_of_bioc(file: str, root: Element) -> Iterator[tuple[str, AnnotatedText]]:
     """
-    Yields the name of the document, the text and the entities of each passage. Raises
+    Yields each passage, after the name of its document. Raises
     `ConfigurationError`, naming the file and the document, if an offset or a length is not a
     number, or if an annotation is without a type or does not have exactly one location.
     """
@@ -28,7 +28,7 @@ def passages_of_bioc(file: str, root: Element) -> Iterator[tuple[str, str, list[
                 entities = [_entity(item, offset) for item in passage.iter("annotation")]
             except ValueError as error:
                 raise ConfigurationError(f"{file}, document {name}: {error}") from None
-            yield name, text, entities
+            yield name, AnnotatedText(text, entities)
 
 
 def _entity(annotation: Element, passage_offset: int) -> Entity:
@@ -40,7 +40,7 @@ def _entity(annotation: Element, passage_offset: int) -> Entity:
     kind = ""
     for information in annotation.iter("infon"):
         if information.get("key") == "type":
-            kind = type_without_spaces(information.text or "")
+            kind = (information.text or "").strip()
     locations = annotation.findall("location")
     if not kind or len(locations) != 1:
         raise ValueError("expected an annotation with a type and one location")

@@ -8,18 +8,40 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.integers import DIGITS
 from elmo_plugin.importers.document_lines import sentences_of_document
-from elmo_plugin.importers.entity_places import Entity, encloses_covered_text, entity_of_pieces
-from elmo_plugin.importers.options import ImportOptions
-from elmo_plugin.importers.report import Report
+from elmo_plugin.importers.entity_places import (
+    AnnotatedText,
+    Entity,
+    encloses_covered_text,
+    entity_of_pieces,
+)
+from elmo_plugin.importers.tagged_file import TaggedFile
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.importers.text import read_lines, read_text
-from elmo_plugin.tasks.tokenizers import SpacyRulesTokenizer
 
 _PLACES = f"{DIGITS} {DIGITS}"
 _ENTITY = re.compile(rf"T\d+\t(?P<kind>\S+) (?P<places>{_PLACES}(;{_PLACES})*)(\t(?P<text>.*))?")
 
 
-def texts_of_brat(path: str) -> list[str]:
+def is_brat(source: TaggedFile) -> bool:
+    """Returns whether a file is a text or the entities of brat, or is a folder of them."""
+    return len(_texts_of_brat(source.file)) > 0
+
+
+def sentences_of_brat(source: TaggedFile) -> Iterator[TaggedSentence]:
+    """
+    Yields the lines of all texts, each a sentence, with entities in BIO. Raises
+    `ConfigurationError`, naming file and line, if an entity is malformed.
+    """
+    source.report.took("texts, each line a sentence, with brat's entities in .ann")
+    for file in _texts_of_brat(source.file):
+        entities = _read_entities(str(Path(file).with_suffix(".ann")), source)
+        text = read_text(file, source.options, source.report)
+        if _count_carriage_returns(text, entities):
+            entities = [_without_carriage_returns(text, entity) for entity in entities]
+        yield from sentences_of_document(Path(file).name, AnnotatedText(text, entities), source)
+
+
+def _texts_of_brat(path: str) -> list[str]:
     """
     Returns the paths of brat's texts. `path` may be a folder with texts, or one .txt or .ann file.
     A .txt file without an .ann file beside it is not a text of brat, and is left out.
@@ -45,29 +67,13 @@ def texts_of_brat(path: str) -> list[str]:
     return text_files
 
 
-def sentences_of_brat(
-    file: str, options: ImportOptions, report: Report
-) -> Iterator[TaggedSentence]:
-    """
-    Yields the lines of a text, each a sentence, with entities in BIO. Raises `ConfigurationError`,
-    naming file and line, if an entity is malformed.
-    """
-    report.took("texts, each line a sentence, with brat's entities in .ann")
-    entities = _read_entities(str(Path(file).with_suffix(".ann")), options, report)
-    text = read_text(file, options, report)
-    if _count_carriage_returns(text, entities):
-        entities = [_without_carriage_returns(text, entity) for entity in entities]
-    tokenizer = SpacyRulesTokenizer(options.language)
-    yield from sentences_of_document(Path(file).name, text, entities, tokenizer, report)
-
-
-def _read_entities(file: str, options: ImportOptions, report: Report) -> list[Entity]:
+def _read_entities(file: str, source: TaggedFile) -> list[Entity]:
     """
     Reads the entities of an .ann file. Raises `ConfigurationError`, naming file and line, if an
     entity is malformed.
     """
     entities = []
-    for number, line in enumerate(read_lines(file, options, report), start=1):
+    for number, line in enumerate(read_lines(file, source.options, source.report), start=1):
         if not line.startswith("T"):
             continue  # relations, events, attributes and notes
         found = _ENTITY.fullmatch(line)

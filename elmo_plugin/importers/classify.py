@@ -68,7 +68,7 @@ class ClassifyImporter(TaskImporter[LabeledText]):
             records = read_records(file, options, report, _USUAL_NAMES)
         else:
             text = read_text(file, options, report)
-            if is_treebank(text):
+            if _is_treebank(text):
                 report.took("trees, one in each line")
                 yield from _trees(file, text.split("\n"))
                 return
@@ -86,14 +86,14 @@ class ClassifyImporter(TaskImporter[LabeledText]):
                 yield json.dumps(content, ensure_ascii=False) + "\n"
 
     @overrides
-    def check(self, file: str, examples: Sequence[LabeledText]) -> Iterator[str]:
+    def check(self, file: str, examples: Sequence[LabeledText]) -> list[str]:
         some_text_has_letters = any(_has_letter(example.text) for example in examples)
         if len(examples) > 1 and not some_text_has_letters:
             raise ConfigurationError(
                 f"{file}: no text has a letter, as {examples[0].text!r:.60}; --column {TEXT}=NAME "
                 "chooses other texts"
             )
-        return iter([])  # nothing needs to be said about other texts
+        return []
 
     @overrides
     def labels(self, example: LabeledText) -> Iterable[str]:
@@ -141,7 +141,7 @@ def _refuse_pairs(record: Record) -> None:
             )
 
 
-def is_treebank(text: str) -> bool:
+def _is_treebank(text: str) -> bool:
     """Returns whether the first line of a text is a tree."""
     first = text.lstrip().partition("\n")[0]
     return _TREE.fullmatch(first) is not None

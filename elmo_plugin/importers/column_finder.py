@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.integers import DIGITS
 from elmo_plugin.importers.column_names import (
     ENTITY_NAMES,
     WORD_CLASS_NAMES,
@@ -58,7 +59,7 @@ class ColumnFinder:
         width = len(self._columns)
         if column in self._table.names:
             return self._table.names.index(column)
-        is_column_number = re.fullmatch(r"-?\d+", column) is not None
+        is_column_number = re.fullmatch(f"-?{DIGITS}", column) is not None
         if is_column_number and -width <= int(column) < width:
             return int(column) % width
         known = ", ".join(repr(name) for name in self._table.names) or "without a header"
@@ -66,13 +67,13 @@ class ColumnFinder:
             f"--column {role}: expected one of {width} columns ({known}), got {column!r}"
         )
 
-    def find_tags(self, word: int | None, prefer_entities: bool) -> int:
+    def find_tags(self, word: int | None, prefers_entities: bool) -> int:
         """
         Finds the column of the tags. These are tags of entities if there are any, or else chunks,
         or else tags of any kind, such as parts of speech.
 
         word: the column of the words, if the user chose it
-        prefer_entities: whether types of entities without a letter, such as `person` instead of
+        prefers_entities: whether types of entities without a letter, such as `person` instead of
             `B-person`, also come before parts of speech in another column
         """
         if len(self._columns) < 2:
@@ -80,7 +81,7 @@ class ColumnFinder:
         named = self._column_with_name(ENTITY_NAMES)
         if named is not None:
             return named
-        entities = self._find_entities(word, also_types=prefer_entities)
+        entities = self._find_entities(word, prefers_entities)
         if entities is not None:
             return entities
         named = self._column_with_name(WORD_CLASS_NAMES)
@@ -90,14 +91,15 @@ class ColumnFinder:
             word = self.find_words()
         return self._find_other_tags(word)
 
-    def _find_entities(self, word: int | None, also_types: bool) -> int | None:
+    def _find_entities(self, word: int | None, prefers_entities: bool) -> int | None:
         """
         Finds the column of the tags of entities, or else of chunks, by its contents. Returns `None`
-        if no column has them. `also_types` also accepts types without a letter, such as `person`.
+        if no column has them. With `prefers_entities`, types without a letter, such as `person`,
+        count as tags of entities.
         """
         others = [column for column in self._text_columns if column != word]
         likely = self._columns_of_entities(others)
-        if not likely and also_types:
+        if not likely and prefers_entities:
             likely = self._columns_of_types(others)
         if not likely:
             return None

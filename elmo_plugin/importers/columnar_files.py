@@ -7,6 +7,7 @@ import numpy
 import pandas
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.formats.text_files import suffix_of
 from elmo_plugin.importers.text import read_content
 
 COLUMNAR = (".parquet", ".arrow", ".feather")
@@ -45,7 +46,7 @@ def _read_frame(pyarrow: ModuleType, file: str, content: bytes) -> pandas.DataFr
     Reads the content of a file with the module `pyarrow`. It is parquet, Arrow's file format (as in
     `.feather`), or Arrow's stream format (as `datasets` writes it).
     """
-    if file.lower().endswith(".parquet"):
+    if suffix_of(file) == ".parquet":
         table = pyarrow.parquet.read_table(io.BytesIO(content))
     elif content.startswith(_ARROW_FILE):
         table = pyarrow.ipc.open_file(content).read_all()

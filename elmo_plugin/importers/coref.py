@@ -61,7 +61,7 @@ class CorefImporter(TaskImporter[CorefDocument]):
             yield format_document(document)
 
     @overrides
-    def document(self, example: CorefDocument) -> str | None:
+    def document(self, example: CorefDocument) -> str:
         return example.name  # without the part: all parts of a document stay together
 
     @overrides
@@ -69,13 +69,12 @@ class CorefImporter(TaskImporter[CorefDocument]):
         return " ".join(word for words in example.sentences for word in words)
 
     @overrides
-    def check(self, file: str, examples: Sequence[CorefDocument]) -> Iterator[str]:
+    def check(self, file: str, examples: Sequence[CorefDocument]) -> list[str]:
         clusters = [cluster for document in examples for cluster in document.clusters]
         if not clusters:
-            yield f"{file}: no clusters to learn or to score"
-            return
+            return [f"{file}: no clusters to learn or to score"]
         num_mentions = sum(len(cluster) for cluster in clusters)
-        yield f"{file}: {num_mentions:,} mentions in {len(clusters):,} clusters"
+        return [f"{file}: {num_mentions:,} mentions in {len(clusters):,} clusters"]
 
 
 def _read_file(path: str, options: ImportOptions, report: Report) -> Iterator[CorefDocument]:

@@ -3,10 +3,14 @@ Documents in columns like CoNLL-2012's. They may have comments, or lack corefere
 lack other columns: SemEval-2010's files do, and some files have only words and their mentions.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from elmo_plugin.importers.loose_columns import (
+    NUMBER_COLUMN,
+    PART_COLUMN,
+    SPEAKER_COLUMN,
+    WORD_COLUMN,
+    WORD_NUMBER,
     Row,
     check_entities,
     check_lengths,
@@ -28,13 +32,6 @@ from elmo_plugin.tasks.conll2012 import (
 from elmo_plugin.tasks.coref.conll import parse_clusters_in_lines, parse_title
 from elmo_plugin.tasks.coref.documents import NO_SPEAKER, CorefDocument, genre_in
 from elmo_plugin.tasks.dataset_reader import Line
-
-# The columns of CoNLL-2012, counted from 0.
-_PART_COLUMN = 1  # the number of the document's part
-_NUMBER_COLUMN = 2  # the number of the word in its sentence
-_WORD_COLUMN = 3
-_SPEAKER_COLUMN = 9
-_WORD_NUMBER = re.compile(r"[0-9]+([-.][0-9]+)?")  # 8-9 and 8.1: as in CoNLL-U
 
 
 def read_coref_columns(lines: Iterable[Line], report: Report) -> Iterator[CorefDocument]:
@@ -128,9 +125,9 @@ def _find_word_column(sentences: Sequence[list[Row]], name: str) -> int:
             check_lengths(rows)
     candidates = range(max(width - 1, 1))  # the last of several columns may have coreference
     texts = [column for column in candidates if not _has_names_or_numbers(complete, column, name)]
-    has_numbers_before_words = _PART_COLUMN not in texts and _NUMBER_COLUMN not in texts
+    has_numbers_before_words = PART_COLUMN not in texts and NUMBER_COLUMN not in texts
     if width == FIXED_COLUMNS and has_numbers_before_words:
-        return _WORD_COLUMN
+        return WORD_COLUMN
     for column in texts:
         if _has_different_texts(complete, column):
             return column
@@ -153,7 +150,7 @@ def _has_names_or_numbers(sentences: Sequence[list[Row]], column: int, name: str
     for rows in sentences:
         for row in rows:
             text = row.columns[column]
-            if text != name and not _WORD_NUMBER.fullmatch(text):
+            if text != name and not WORD_NUMBER.fullmatch(text):
                 return False
     return True
 
@@ -163,8 +160,8 @@ def _speakers(rows: Sequence[Row], word_column: int) -> list[str]:
     Returns the speaker of each word of a sentence, or `NO_SPEAKER` if the columns are not
     CoNLL-2012's. There may be additional columns before CoNLL-2012's.
     """
-    num_additional = word_column - _WORD_COLUMN
-    speaker_column = _SPEAKER_COLUMN + num_additional
+    num_additional = word_column - WORD_COLUMN
+    speaker_column = SPEAKER_COLUMN + num_additional
     entity_column = speaker_column + 1
     if num_additional < 0 or len(rows[0].columns) <= entity_column:
         return [NO_SPEAKER] * len(rows)

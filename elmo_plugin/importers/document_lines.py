@@ -3,29 +3,31 @@
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from elmo_plugin.importers.entity_places import Entity, sentence_of_places, words_of_text
-from elmo_plugin.importers.report import Report, Unusable
+from elmo_plugin.importers.entity_places import (
+    AnnotatedText,
+    Entity,
+    sentence_of_places,
+    words_of_text,
+)
+from elmo_plugin.importers.report import Unusable
+from elmo_plugin.importers.tagged_file import TaggedFile
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 
 
 def sentences_of_document(
-    name: str,
-    text: str,
-    entities: Sequence[Entity],
-    tokenizer: RawTextTokenizer,
-    report: Report,
+    name: str, document: AnnotatedText, source: TaggedFile
 ) -> Iterator[TaggedSentence]:
     """
     Yields the lines of a document, with the entities in BIO. A line is left out if an entity in it
     cannot be used: for example, if it reaches into another line, or consists of several pieces.
     """
-    in_pieces = [entity for entity in entities if entity.is_in_pieces]
+    in_pieces = [entity for entity in document.entities if entity.is_in_pieces]
     # The entities in one piece that begin in this line or below it.
-    following = deque(sorted(entity for entity in entities if not entity.is_in_pieces))
+    following = deque(sorted(entity for entity in document.entities if not entity.is_in_pieces))
     line_start = 0  # in characters of the document
     end_of_earlier = 0  # the furthest end of the entities that begin in earlier lines
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(document.text.split("\n"), start=1):
         line_end = line_start + len(line)
         in_line = []
         while following and following[0].start < line_end:
@@ -36,19 +38,19 @@ def sentences_of_document(
         if not line.strip():
             pass  # a blank line is no sentence
         elif crosses_lines:
-            report.leave_out("with entities in several lines", place)
+            source.report.leave_out("with entities in several lines", place)
         elif _has_pieces(line_start, line_end, in_pieces):
-            report.leave_out("with entities in several pieces", place)
+            source.report.leave_out("with entities in several pieces", place)
         else:
             try:
-                sentence = _sentence_of_line(place, line, line_start, in_line, tokenizer)
+                sentence = _sentence_of_line(place, line, line_start, in_line, source.tokenizer)
                 yield sentence._replace(document=name)
             except Unusable as error:
-                report.leave_out(error.reason, f"{place} ({error})")
+                source.report.leave_out(error.reason, f"{place} ({error})")
         end_of_earlier = furthest_end
         line_start = line_end + 1
     for entity in following:
-        report.leave_out("with entities that are not in the text", f"{name} ({entity.kind})")
+        source.report.leave_out("with entities that are not in the text", f"{name} ({entity.kind})")
 
 
 def _sentence_of_line(
@@ -58,10 +60,11 @@ def _sentence_of_line(
     Returns a line with its entities in BIO. The line begins at the character `start` of the
     document, in which the entities are counted.
     """
-    counted_in_line = []
+    counted_in_line: list[Entity] = []
     for entity in entities:
         counted_in_line.append(entity._replace(start=entity.start - start, end=entity.end - start))
-    return sentence_of_places(place, words_of_text(line, tokenizer), line, counted_in_line)
+    words = words_of_text(line, tokenizer)
+    return sentence_of_places(place, words, AnnotatedText(line, counted_in_line))
 
 
 def _has_pieces(start: int, end: int, in_pieces: Sequence[Entity]) -> bool:

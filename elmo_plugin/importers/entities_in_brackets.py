@@ -2,60 +2,68 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from itertools import groupby
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.importers.loose_columns import (
+    DOCUMENT_COLUMN,
+    ENTITY_COLUMN,
+    NUMBER_COLUMN,
+    WORD_COLUMN,
+    Row,
+    split_rows,
+)
+from elmo_plugin.importers.tagged_file import TaggedFile
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
-from elmo_plugin.tasks.conll2012 import unescape_word
+from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, line_kind, unescape_word
+from elmo_plugin.tasks.dataset_reader import Line
 
-# The columns of CoNLL-2012, counted from 0.
-_DOCUMENT_COLUMN = 0
-_NUMBER_COLUMN = 2  # the number of the word in its sentence
-_WORD_COLUMN = 3
-_ENTITY_COLUMN = 10
-_FEWEST_COLUMNS = 12
-_FIRST_ROWS = 1000  # so many rows show the form of a file
+_FEWEST_COLUMNS = FIXED_COLUMNS + 1  # with the one of coreference
+_FIRST_LINES = 1000  # so many lines show the form of a file
 # An entity begins as in `(PER*` and ends as in `*)`. One word is `(PER)`, and others have `*`.
 _BRACKETS = re.compile(r"(\((?P<label>[^()*\s]+))?\*?(?P<end>\))?")
 
 
-class _Row(NamedTuple):
-    """The line of a word: its place in the file, and its columns."""
+def has_brackets(source: TaggedFile) -> bool:
+    """
+    Returns whether the first lines of a file look like CoNLL-2012's. If the options choose a column
+    of tags, they mean one of the other columns.
+    """
+    if "tag" in source.options.columns:
+        return False
+    has_rows = False
+    for rows in _sentences(source.file, source.lines[:_FIRST_LINES]):
+        for row in rows:
+            has_rows = True
+            if len(row.columns) < _FEWEST_COLUMNS or not row.columns[NUMBER_COLUMN].isdecimal():
+                return False
+            if _BRACKETS.fullmatch(row.columns[ENTITY_COLUMN]) is None:
+                return False
+    return has_rows
 
-    place: str
-    columns: list[str]
 
-
-def is_conll2012(lines: Sequence[str]) -> bool:
-    """Returns whether the first rows of a file look like CoNLL-2012's."""
-    rows = [line.split() for line in lines if line.strip() and not line.startswith("#")]
-    for row in rows[:_FIRST_ROWS]:
-        if len(row) < _FEWEST_COLUMNS or not row[_NUMBER_COLUMN].isdecimal():
-            return False
-        if _BRACKETS.fullmatch(row[_ENTITY_COLUMN]) is None:
-            return False
-    return len(rows) > 0
-
-
-def sentences_with_brackets(file: str, lines: Sequence[str]) -> Iterator[TaggedSentence]:
+def sentences_with_brackets(source: TaggedFile) -> Iterator[TaggedSentence]:
     """
     Yields the sentences, with entities in BIO. Raises `ConfigurationError`, naming file and line,
     if columns are missing, or a bracket is malformed or lacks its other half.
     """
-    rows: list[_Row] = []  # of the sentence that has not ended yet
-    for number, line in enumerate([*lines, ""], start=1):  # a blank line ends the last sentence
-        if line.startswith("#"):
+    for rows in _sentences(source.file, source.lines):
+        yield _tagged_sentence(rows)
+
+
+def _sentences(file: str, texts: Sequence[str]) -> Iterator[list[Row]]:
+    """Yields the rows of each sentence. Blank lines and the marks of documents separate them."""
+    lines = [Line(text, file, number) for number, text in enumerate(texts, start=1)]
+    for kind, group in groupby(lines, key=line_kind):
+        if kind != "word":
             continue
-        columns = line.split()
-        if columns:
-            rows.append(_Row(f"line {number}", columns))
-        elif rows:
-            yield _tagged_sentence(file, rows)
-            rows = []
+        rows = split_rows(list(group))
+        if rows:  # not only comments
+            yield rows
 
 
-def _tagged_sentence(file: str, rows: Sequence[_Row]) -> TaggedSentence:
+def _tagged_sentence(rows: Sequence[Row]) -> TaggedSentence:
     """
     Returns a sentence with its entities in BIO. Raises `ConfigurationError` for the reasons that
     `sentences_with_brackets` gives.
@@ -64,8 +72,8 @@ def _tagged_sentence(file: str, rows: Sequence[_Row]) -> TaggedSentence:
     tags: list[str] = []
     open_label = ""  # the type of the entity whose bracket is open
     for row in rows:
-        label, closes = _parse_brackets(file, row, open_label)
-        words.append(unescape_word(row.columns[_WORD_COLUMN]))
+        label, closes = _parse_brackets(row, open_label)
+        words.append(unescape_word(row.columns[WORD_COLUMN]))
         if label:
             open_label = label
             tags.append(f"B-{label}")
@@ -75,36 +83,37 @@ def _tagged_sentence(file: str, rows: Sequence[_Row]) -> TaggedSentence:
             tags.append("O")
         if closes:
             open_label = ""
+    last = rows[-1]
     if open_label:
-        raise ConfigurationError(
-            f"{file}, {rows[-1].place}: expected the closing bracket of {open_label!r}"
-        )
-    places = [row.place for row in rows]
-    return TaggedSentence(places, words, tags, document=rows[-1].columns[_DOCUMENT_COLUMN])
+        raise last.line.error(f"expected the closing bracket of {open_label!r}")
+    places = [row.line.place for row in rows]
+    return TaggedSentence(places, words, tags, document=last.columns[DOCUMENT_COLUMN])
 
 
-def _parse_brackets(file: str, row: _Row, open_label: str) -> tuple[str, bool]:
+def _parse_brackets(row: Row, open_label: str) -> tuple[str, bool]:
     """
     Returns the type of the entity that begins at a word, or an empty text, and whether an entity
     ends there. Raises `ConfigurationError` if this is impossible after `open_label`, the type of
     the entity whose bracket is open.
     """
     if len(row.columns) < _FEWEST_COLUMNS:
-        raise ConfigurationError(
-            f"{file}, {row.place}: expected the columns of CoNLL-2012, at least "
-            f"{_FEWEST_COLUMNS}, got {len(row.columns)}"
+        raise row.line.error(
+            f"expected the columns of CoNLL-2012, at least {_FEWEST_COLUMNS}, got "
+            f"{len(row.columns)}"
         )
-    entity = row.columns[_ENTITY_COLUMN]
-    error = ConfigurationError(
-        f"{file}, {row.place}: expected an entity in brackets, got {entity!r}"
-    )
-    match = _BRACKETS.fullmatch(entity)
+    match = _BRACKETS.fullmatch(row.columns[ENTITY_COLUMN])
     if match is None:
-        raise error
+        raise _bracket_error(row)
     label = match["label"] or ""
     closes = match["end"] is not None
     opens_inside_another = label and open_label
     closes_nothing = closes and not label and not open_label
     if opens_inside_another or closes_nothing:
-        raise error
+        raise _bracket_error(row)
     return label, closes
+
+
+def _bracket_error(row: Row) -> ConfigurationError:
+    """Returns the error that a word lacks an entity in brackets that is possible there."""
+    entity = row.columns[ENTITY_COLUMN]
+    return row.line.error(f"expected an entity in brackets, got {entity!r}")

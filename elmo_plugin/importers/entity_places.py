@@ -1,12 +1,12 @@
 """Entities that are given by their characters in a text, as tools for annotation store them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.common.typography import Word
 from elmo_plugin.importers.report import Unusable
-from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.importers.tagged_sentence import TaggedSentence, sentence_at, type_without_spaces
 from elmo_plugin.tasks.spans import Span, spans_to_tags
 from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 
@@ -28,6 +28,13 @@ class Entity(NamedTuple):
     kind: str
     covered: str = ""
     is_in_pieces: bool = False
+
+
+class AnnotatedText(NamedTuple):
+    """A text, and the entities in it."""
+
+    text: str
+    entities: list[Entity]
 
 
 def entity_of_pieces(places: Sequence[int], kind: str, covered: str) -> Entity:
@@ -58,7 +65,7 @@ def words_of_text(text: str, tokenizer: RawTextTokenizer) -> list[Word]:
 
 
 def sentence_of_places(
-    place: str, words: Sequence[Word], text: str, entities: Iterable[Entity]
+    place: str, words: Sequence[Word], annotated: AnnotatedText
 ) -> TaggedSentence:
     """
     Returns the words of a text, and the tags of its entities, in BIO. The same entity from two
@@ -72,29 +79,31 @@ def sentence_of_places(
     indices_by_start = {word.start: index for index, word in enumerate(words)}
     indices_by_end = {word.end: index for index, word in enumerate(words)}
     spans: list[Span] = []
-    for entity in sorted(_distinct_entities(text, entities)):
+    text = annotated.text
+    for entity in sorted(_distinct_entities(annotated)):
         span = _span_of_entity(text, entity, indices_by_start, indices_by_end)
         if spans and span.start < spans[-1].end:
             raise Unusable("with entities that overlap", _describe(text, entity))
         spans.append(span)
     tags = spans_to_tags(spans, len(words), "BIO")
-    return TaggedSentence([place] * len(words), [word.text for word in words], tags)
+    return sentence_at(place, [word.text for word in words], tags)
 
 
-def _distinct_entities(text: str, entities: Iterable[Entity]) -> set[Entity]:
+def _distinct_entities(annotated: AnnotatedText) -> set[Entity]:
     """
     Returns the entities without repetitions. Raises `Unusable` if the text that a file repeats is
     not at the place of its entity.
     """
     distinct: set[Entity] = set()
-    for entity in entities:
-        if not encloses_covered_text(text, entity):
+    for entity in annotated.entities:
+        if not encloses_covered_text(annotated.text, entity):
             raise Unusable(
                 "with entities that are not in the text",
                 f"{entity.covered!r:.50} is not at characters {entity.start} to {entity.end}",
             )
         # The text is not compared: two entities are the same if they have the same place and type.
-        distinct.add(entity._replace(covered=""))
+        kind = type_without_spaces(entity.kind)
+        distinct.add(entity._replace(kind=kind, covered=""))
     return distinct
 
 
@@ -176,7 +185,7 @@ def _entity_of_list(item: Sequence[Any]) -> Entity:
     if len(places) != 2 or len(kinds) != 1:
         raise _malformed_error(item)
     start, end = places
-    return Entity(start, end, type_without_spaces(kinds[0]))
+    return Entity(start, end, kinds[0])
 
 
 def _entity_of_object(item: Mapping[str, Any]) -> Entity:
@@ -202,16 +211,11 @@ def _entity_of_object(item: Mapping[str, Any]) -> Entity:
         raise _malformed_error(item)
     if is_of_dataturks:
         end += 1  # Dataturks counts the last character, and others the one behind it
-    entity = Entity(start, end, type_without_spaces(kind))
+    entity = Entity(start, end, kind)
     covered = fields.get("text")
     if isinstance(covered, str):
         return entity._replace(covered=covered)
     return entity
-
-
-def type_without_spaces(kind: str) -> str:
-    """Returns a type with underscores for spaces, because spaces would separate columns."""
-    return "_".join(kind.split())
 
 
 def _malformed_error(item: object) -> Unusable:

@@ -9,7 +9,7 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.label_values import is_blank, is_number, is_score
-from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.options import ImportOptions, chosen_name
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.table_header import SENTENCE_ENDS, may_be_labels
 
@@ -76,8 +76,7 @@ class FieldFinder:
         listed = [f"{role} in {found[role]!r}" for role in self._usual_names]
         report.took(", ".join(listed))
         self._report_unused_parts(found, report)
-        if LABEL in found:
-            self._check_labels(found[LABEL])
+        self._check_labels(found[LABEL])
         return found
 
     def _find_by_contents(self, found: dict[str, str]) -> None:
@@ -85,7 +84,7 @@ class FieldFinder:
         Adds the fields of the roles that are not `found` yet. Labels are short and repeated, and
         texts have several words.
         """
-        if LABEL in self._usual_names and LABEL not in found:
+        if LABEL not in found:
             found[LABEL] = self._field_of_labels(self._without_role(found))
         text_roles = [role for role in self._usual_names if role not in found]
         for role in text_roles:
@@ -109,12 +108,11 @@ class FieldFinder:
             chosen = options.columns.get(role)
             if chosen is None:
                 continue
-            if chosen not in self._values and chosen.isdecimal():
-                fields_by_number = dict(enumerate(self._values))
-                chosen = fields_by_number.get(int(chosen), chosen)
-            if chosen not in self._values:
-                raise self._missing_error(role, repr(chosen), list(self._values))
-            found[role] = chosen
+            fields = list(self._values)
+            name = chosen_name(chosen, fields)
+            if name is None:
+                raise self._missing_error(role, repr(chosen), fields)
+            found[role] = name
         return found
 
     def _without_role(self, found: Mapping[str, str]) -> list[str]:

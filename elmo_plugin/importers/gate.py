@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from elmo_plugin.importers.entity_places import Entity
+from elmo_plugin.importers.entity_places import AnnotatedText, Entity
 
 _TYPES_OF_GATE = ("Token", "SpaceToken", "Sentence", "Split", "Lookup", "paragraph")
 """The types of annotations that GATE itself makes, of words and sentences."""
@@ -15,7 +15,7 @@ def is_gate(root: Element) -> bool:
     return root.tag == "GateDocument"
 
 
-def document_of_gate(root: Element) -> tuple[str, list[Entity]]:
+def document_of_gate(root: Element) -> AnnotatedText:
     """Returns the text of a document, and its entities."""
     text = ""
     places = {}  # the character of the text at which each node stands
@@ -30,7 +30,7 @@ def document_of_gate(root: Element) -> tuple[str, list[Entity]]:
         start = places.get(annotation.get("StartNode"), -1)
         end = places.get(annotation.get("EndNode"), -1)
         entities.append(Entity(start, end, str(annotation.get("Type"))))
-    return text, entities
+    return AnnotatedText(text, entities)
 
 
 def _annotations(root: Element) -> Iterator[Element]:

@@ -54,7 +54,7 @@ def read_data(
         data.parts[part] = examples
     if split is not None and "dev" not in data.parts:
         _split_training_data(importer, data, split)
-    data.lines += describe(importer, data.parts)
+    data.lines += _describe(importer, data.parts)
     return data
 
 
@@ -66,7 +66,7 @@ def _split_training_data(importer: TaskImporter[Any], data: ImportedData, split:
         f"dev: {len(dev):,} of {len(train) + len(dev):,} {importer.examples} of the training "
         f"data, drawn by chance (--split {split})"
     )
-    # "train" stands first because `describe` compares the labels of other parts with its labels.
+    # "train" stands first because `_describe` compares the labels of other parts with its labels.
     data.parts = {"train": train, "dev": dev} | data.parts
 
 
@@ -98,9 +98,7 @@ def split_examples(
     # under its number.
     groups: dict[str | int, list[int]] = {}
     for number, example in enumerate(examples):
-        group: str | int | None = importer.document(example)
-        if not group:
-            group = number
+        group = importer.document(example) or number
         groups.setdefault(group, []).append(number)
     if len(groups) < 2:
         raise ConfigurationError(
@@ -119,7 +117,7 @@ def split_examples(
     return train, dev
 
 
-def describe(importer: TaskImporter[Any], parts: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+def _describe(importer: TaskImporter[Any], parts: Mapping[str, Sequence[Any]]) -> Iterator[str]:
     """
     Yields a line about each part: how many examples it has, and with which labels. "train" must be
     the first part, because the labels of the others are compared with its labels.
@@ -131,7 +129,7 @@ def describe(importer: TaskImporter[Any], parts: Mapping[str, Sequence[Any]]) ->
         counts = _count_labels(importer, examples)
         line = f"{part}: {len(examples):,} {importer.examples}"
         if counts:
-            line += f"; {importer.kind_of_labels}: {list_counts(counts)}"
+            line += f"; {importer.kind_of_labels}: {_list_counts(counts)}"
         yield line
         if part == "train":
             training_labels = counts
@@ -170,11 +168,11 @@ def _describe_new_labels(
         )
     yield (
         f"{part}: no model can learn {importer.kind_of_labels} that the training data lack: "
-        f"{list_counts(new)}"
+        f"{_list_counts(new)}"
     )
 
 
-def list_counts(counts: Counter[str]) -> str:
+def _list_counts(counts: Counter[str]) -> str:
     """Returns the most frequent names with their counts, such as "PER (12), LOC (3)"."""
     listed = [f"{name} ({count:,})" for name, count in counts.most_common(_MAX_LISTED)]
     if len(counts) > _MAX_LISTED:

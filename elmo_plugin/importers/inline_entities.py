@@ -5,65 +5,73 @@ from collections.abc import Iterator, Sequence
 from html import unescape
 
 from elmo_plugin.common.typography import Word
-from elmo_plugin.importers.entity_places import Entity, sentence_of_places, words_of_text
-from elmo_plugin.importers.report import Report, Unusable
+from elmo_plugin.importers.entity_places import (
+    AnnotatedText,
+    Entity,
+    sentence_of_places,
+    words_of_text,
+)
+from elmo_plugin.importers.report import Unusable
+from elmo_plugin.importers.tagged_file import TaggedFile
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.conll2012 import unescape_word
-from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 
 _MUC = re.compile(r"<(?:ENAMEX|NUMEX|TIMEX)\s[^>]*\bTYPE=", re.IGNORECASE)
 _TAG = re.compile(r"<(?P<end>/)?(?P<name>[A-Za-z]\w*)(?P<attributes>\s[^<>]*)?>")
-_TYPE = re.compile(r"\bTYPE=[\"']?([\w.:-]+)", re.IGNORECASE)
+_NAME = r"[\w.:-]+"
+_TYPE = re.compile(
+    rf"\bTYPE=([\"'](?P<quoted>{_NAME}( +{_NAME})*)|(?P<bare>{_NAME}))", re.IGNORECASE
+)
 _ELEMENT = re.compile(r"<(?P<name>[A-Za-z]\w*)(\s[^<>]*)?>[^<>]+</(?P=name)>")
 _LEAST_SHARE = 0.25  # if fewer of the lines have an element, elements do not mark entities
 _ONTONOTES = "<DOC DOCNO="
 _NOT_SPACES = re.compile(r"\S+")
 
 
-def has_inline_entities(text: str) -> bool:
-    """Returns whether a text has elements of MUC around its entities."""
-    return _MUC.search(text) is not None
+def has_muc(source: TaggedFile) -> bool:
+    """Returns whether a file has elements of MUC around its entities."""
+    return _MUC.search(source.text) is not None
 
 
-def has_inline_elements(lines: Sequence[str]) -> bool:
+def has_elements_in_lines(source: TaggedFile) -> bool:
     """
     Returns whether enough of the lines have an element with text in it. Lines with tabs are rows of
-    a table, and no texts.
+    a table, and no texts. With a separator, lines are columns too, and elements are words.
     """
-    filled = [line for line in lines if line.strip()]
+    if source.options.separator is not None:
+        return False
+    filled = [line for line in source.lines if line.strip()]
     if not filled or any("\t" in line for line in filled):
         return False
     with_elements = [line for line in filled if _ELEMENT.search(line)]
     return len(with_elements) >= _LEAST_SHARE * len(filled)
 
 
-def inline_sentences(
-    lines: Sequence[str], tokenizer: RawTextTokenizer, report: Report
-) -> Iterator[TaggedSentence]:
+def inline_sentences(source: TaggedFile) -> Iterator[TaggedSentence]:
     """
     Yields each line as a sentence, with entities in BIO. The tokenizer splits a line into words,
     except in OntoNotes, where spaces already separate them. Lines are left out and reported if
     entities in them are nested, reach into another line, or begin or end within a word.
     """
-    is_muc = any(_MUC.search(line) for line in lines)
-    is_ontonotes = any(line.startswith(_ONTONOTES) for line in lines)
-    continued_lines = _lines_that_continue_entities(lines, is_muc)
-    for number, line in enumerate(lines, start=1):
+    is_muc = any(_MUC.search(line) for line in source.lines)
+    is_ontonotes = any(line.startswith(_ONTONOTES) for line in source.lines)
+    continued_lines = _lines_that_continue_entities(source.lines, is_muc)
+    for number, line in enumerate(source.lines, start=1):
         place = f"line {number}"
         if number in continued_lines:
-            report.leave_out("with entities that begin in another line", place)
+            source.report.leave_out("with entities that begin in another line", place)
             continue
         try:
-            text, entities = _without_elements(line, is_muc)
-            if not text.strip():
+            annotated = _without_elements(line, is_muc)
+            if not annotated.text.strip():
                 continue
             if is_ontonotes:
-                words = [_word(match) for match in _NOT_SPACES.finditer(text)]
+                words = [_word(match) for match in _NOT_SPACES.finditer(annotated.text)]
             else:
-                words = words_of_text(text, tokenizer)
-            yield sentence_of_places(place, words, text, entities)
+                words = words_of_text(annotated.text, source.tokenizer)
+            yield sentence_of_places(place, words, annotated)
         except Unusable as error:
-            report.leave_out(error.reason, f"{place} ({error})")
+            source.report.leave_out(error.reason, f"{place} ({error})")
 
 
 def _lines_that_continue_entities(lines: Sequence[str], is_muc: bool) -> set[int]:
@@ -98,7 +106,7 @@ def _word(match: re.Match[str]) -> Word:
     return Word(unescape_word(match[0]), match.start(), match.end())
 
 
-def _without_elements(line: str, is_muc: bool) -> tuple[str, list[Entity]]:
+def _without_elements(line: str, is_muc: bool) -> AnnotatedText:
     """
     Returns the text of a line without its elements, and the entities that the elements mark. Raises
     `Unusable` if an entity is within another, or ends in another line.
@@ -127,7 +135,7 @@ def _without_elements(line: str, is_muc: bool) -> tuple[str, list[Entity]]:
     text += unescape(line[end_of_last_tag:])
     if open_type:
         raise Unusable("with entities that end in another line", f"the one of type {open_type}")
-    return text, entities
+    return AnnotatedText(text, entities)
 
 
 def _type_of_entity(tag: re.Match[str], is_muc: bool) -> str:
@@ -137,7 +145,7 @@ def _type_of_entity(tag: re.Match[str], is_muc: bool) -> str:
     """
     attribute = _TYPE.search(tag["attributes"] or "")
     if attribute:
-        return attribute[1]
+        return attribute["quoted"] or attribute["bare"]
     if is_muc or tag["end"]:
         return ""
     return tag["name"]

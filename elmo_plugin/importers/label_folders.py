@@ -10,7 +10,7 @@ from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.parallel_labels import labels_beside, records_of_two_files
 from elmo_plugin.importers.report import Report
-from elmo_plugin.importers.text import read_text
+from elmo_plugin.importers.text import read_lines, read_text
 
 _WITHOUT_LABEL = ("unsup", "unlabeled", "unlabelled")  # the first in the IMDB reviews
 _NO_TEXTS = ("thumbs.db", "desktop.ini", "readme", "readme.txt", "readme.md", "license")
@@ -57,8 +57,7 @@ def _records_of_files(
         )
     report.took("a file for each label, a text in each line")
     for label_name, file in files.items():
-        lines = read_text(str(file), options, report).split("\n")
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(read_lines(str(file), options, report), start=1):
             if line.strip():
                 fields = {"text": line.strip(), "label": label_name}
                 yield Record(folder, f"{file.name}, line {number}", fields)

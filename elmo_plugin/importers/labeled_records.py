@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from allennlp.common.checks import ConfigurationError
@@ -151,7 +152,9 @@ def _records_of_table(
     """
     rows = _without_title([row for row in table.rows if not row.is_blank], report)
     names = [str(number) for number in range(table.width)]
-    if is_header(rows[0].fields, [row.fields for row in rows[1:]], options, usual_names):
+    rest = [row.fields for row in rows[1:]]
+    usual = list(chain.from_iterable(usual_names.values()))
+    if is_header(rows[0].fields, rest, options.columns.values(), usual):
         names = _names_in_header(table.file, rows[0])
         rows = rows[1:]
     else:

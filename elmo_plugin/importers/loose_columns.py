@@ -1,6 +1,7 @@
 """Columns of words as programs and people write them: with comments, tabs, spaces, blank ends."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -8,6 +9,14 @@ from typing import NamedTuple
 from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS, HIDDEN_WORD, NO_ANNOTATION, ConllWord
 from elmo_plugin.tasks.dataset_reader import Line
 
+# The columns of CoNLL-2012, counted from 0.
+DOCUMENT_COLUMN = 0
+PART_COLUMN = 1  # the number of the document's part
+NUMBER_COLUMN = 2  # the number of the word in its sentence
+WORD_COLUMN = 3
+SPEAKER_COLUMN = 9
+ENTITY_COLUMN = 10
+WORD_NUMBER = re.compile(r"\d+([-.]\d+)?")  # as in CoNLL-U: also 8-9 and 8.1
 _LABEL_OF_WORD = re.compile(r"[-_]?|\S*[()*]\S*")  # in the last column: none, or brackets
 _ARGUMENT = re.compile(r"\([^()]+\*|\*\S*\)")  # mentions have no `*` next to their brackets
 _TABS_HINT = "columns with spaces are separated by tabs, sentences by blank lines"
@@ -30,8 +39,8 @@ def split_rows(lines: Sequence[Line]) -> list[Row]:
     if not words:
         words = list(lines)  # words may begin with # too
     use_tabs = _are_tabs_between_columns(words)
-    lengths = [len(_split(line, use_tabs)) for line in words]
-    usual_length = max(lengths, key=lengths.count)
+    lengths = Counter(len(_split(line, use_tabs)) for line in words)
+    usual_length, _ = lengths.most_common(1)[0]
     rows = [Row(line, _split(line, use_tabs)) for line in lines]
     rows = [row for row in rows if not _is_comment(row, usual_length)]
     while rows and not any(row.columns[-1] for row in rows):

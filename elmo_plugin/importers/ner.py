@@ -6,11 +6,8 @@ from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
 from elmo_plugin.common.errors import check_choice
-from elmo_plugin.importers.brat import sentences_of_brat, texts_of_brat
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.report import Report
-from elmo_plugin.importers.spacy_documents import is_doc_bin, sentences_of_doc_bin
-from elmo_plugin.importers.tables import is_binary_table, read_table
 from elmo_plugin.importers.tag_encodings import (
     CHOICES,
     PLAIN,
@@ -19,10 +16,10 @@ from elmo_plugin.importers.tag_encodings import (
     to_bio,
     with_usual_outside,
 )
+from elmo_plugin.importers.tagged_file import TaggedFile
+from elmo_plugin.importers.tagged_forms import sentences_of_file
 from elmo_plugin.importers.tagged_sentence import TaggedSentence, entity_types
-from elmo_plugin.importers.tagged_texts import TaggedText, sentences_of_table, sentences_of_text
 from elmo_plugin.importers.task_importer import TaskImporter
-from elmo_plugin.importers.text import read_text
 from elmo_plugin.importers.usable_sentences import usable_sentences
 from elmo_plugin.importers.word_prefixes import without_prefixes
 
@@ -44,10 +41,11 @@ class TagImporter(TaskImporter[TaggedSentence]):
     def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[TaggedSentence]:
         if options.tag_encoding is not None:
             check_choice("--tags", options.tag_encoding, CHOICES, ConfigurationError)
-        found = list(self._sentences(file, options, report))
+        source = TaggedFile(file, options, report, self.prefers_entities)
+        found = list(sentences_of_file(source))
         if len({sentence.document for sentence in found}) == 1:
             # When data are split, documents are kept whole. That cannot be done with only one.
-            found = [sentence._replace(document=None) for sentence in found]
+            found = [sentence._replace(document="") for sentence in found]
         usable = list(usable_sentences(file, found, report))
         if usable:
             yield from self.convert(file, without_prefixes(usable, report), options, report)
@@ -62,26 +60,6 @@ class TagImporter(TaskImporter[TaggedSentence]):
         """Returns the sentences with the tags that are to be written: unchanged in this class."""
         return sentences
 
-    def _sentences(
-        self, file: str, options: ImportOptions, report: Report
-    ) -> Iterator[TaggedSentence]:
-        """Yields the sentences of a file, with the tags that stand there."""
-        # brat writes a text and its entities into two files, and `file` may be a folder of them.
-        text_files_of_brat = texts_of_brat(file)
-        if text_files_of_brat:
-            for text_file in text_files_of_brat:
-                yield from sentences_of_brat(text_file, options, report)
-        elif is_doc_bin(file):
-            yield from sentences_of_doc_bin(file, self.prefers_entities)
-        elif is_binary_table(file):
-            table = read_table(file, options, report)
-            yield from sentences_of_table(table, options, report, self.prefers_entities)
-        else:
-            text = read_text(file, options, report)
-            yield from sentences_of_text(
-                TaggedText(file, text, options, report, self.prefers_entities)
-            )
-
     @overrides
     def write(self, examples: Sequence[TaggedSentence]) -> Iterator[str]:
         """Yields a word and its tag in each line, with a tab between them."""
@@ -95,7 +73,7 @@ class TagImporter(TaskImporter[TaggedSentence]):
         return example.tags
 
     @overrides
-    def document(self, example: TaggedSentence) -> str | None:
+    def document(self, example: TaggedSentence) -> str:
         return example.document
 
     @overrides

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.common.integers import is_whole_number
+
 
 @dataclass(frozen=True)
 class ImportOptions:
@@ -25,7 +27,19 @@ class ImportOptions:
     """The encoding of the tags of entities, such as `IOB1`, or `plain` for other tags."""
 
 
-def parse_columns(arguments: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
+def chosen_name(chosen: str, names: Sequence[str]) -> str | None:
+    """
+    Returns the name of the column or key that `--column` chooses by this name, or else by its
+    number from 0. Returns `None` if it chooses none of them.
+    """
+    if chosen in names:
+        return chosen
+    if is_whole_number(chosen) and int(chosen) < len(names):
+        return names[int(chosen)]
+    return None
+
+
+def _parse_columns(arguments: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
     """
     Parses `--column ROLE=NAME …`. Raises `ConfigurationError` for a role that the task does not
     have, or a role without a name.
@@ -51,7 +65,7 @@ def options_of(args: argparse.Namespace, roles: Sequence[str]) -> ImportOptions:
     if separator is not None and len(separator) != 1:
         raise ConfigurationError(f"--separator: expected one character, got {separator!r}")
     return ImportOptions(
-        columns=parse_columns(args.column, roles),
+        columns=_parse_columns(args.column, roles),
         encoding=args.encoding,
         separator=separator,
         labels=args.label_names or (),

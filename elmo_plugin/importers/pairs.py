@@ -17,7 +17,7 @@ from elmo_plugin.importers.task_importer import TaskImporter
 from elmo_plugin.tasks.snli import NO_MAJORITY, STANDARD_LABELS
 
 PREMISE, HYPOTHESIS = "premise", "hypothesis"
-_USUAL = {
+_USUAL_NAMES = {
     PREMISE: (
         "premise",
         "sentence1",
@@ -70,10 +70,10 @@ class PairImporter(TaskImporter[Pair]):
 
     @overrides
     def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[Pair]:
-        records = read_records(file, options, report, _USUAL)
+        records = read_records(file, options, report, _USUAL_NAMES)
         if not records:
             return
-        fields = FieldFinder(records, _USUAL).find(options, report)
+        fields = FieldFinder(records, _USUAL_NAMES).find(options, report)
         pairs = []
         for record in records:
             try:
@@ -86,8 +86,7 @@ class PairImporter(TaskImporter[Pair]):
         yield from pairs
 
     @overrides
-    def check(self, file: str, examples: Sequence[Pair]) -> Iterator[str]:
-        yield from ()  # makes this a generator, as in the base, though it says nothing
+    def check(self, file: str, examples: Sequence[Pair]) -> list[str]:
         labels = {pair.label for pair in examples}
         # Without a 2, the labels answer a question by yes or no, and keep their numbers.
         if "2" in labels and labels <= _THREE_NUMBERS:
@@ -96,6 +95,7 @@ class PairImporter(TaskImporter[Pair]):
                 f"{file}: the labels are {listed}, and data sets number relations differently; "
                 "--label-names entailment neutral contradiction names them in this order"
             )
+        return []
 
     @overrides
     def write(self, examples: Sequence[Pair]) -> Iterator[str]:

@@ -7,10 +7,9 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.document_lines import sentences_of_document
-from elmo_plugin.importers.entity_places import Entity, type_without_spaces
-from elmo_plugin.importers.report import Report
+from elmo_plugin.importers.entity_places import AnnotatedText, Entity
+from elmo_plugin.importers.tagged_file import TaggedFile
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
-from elmo_plugin.tasks.tokenizers import RawTextTokenizer
 
 _TITLE = re.compile(r"\w+\|t\|")
 _TEXT = re.compile(r"(?P<document>\w+)\|[ta]\|(?P<text>.*)")
@@ -19,20 +18,18 @@ _ENTITY = re.compile(
 )
 
 
-def is_pubtator(lines: Sequence[str]) -> bool:
+def is_pubtator(source: TaggedFile) -> bool:
     """Returns whether the first line with text is a title."""
-    filled = [line for line in lines if line.strip()]
+    filled = [line for line in source.lines if line.strip()]
     return bool(filled) and _TITLE.match(filled[0]) is not None
 
 
-def pubtator_sentences(
-    lines: Sequence[str], tokenizer: RawTextTokenizer, report: Report
-) -> Iterator[TaggedSentence]:
+def pubtator_sentences(source: TaggedFile) -> Iterator[TaggedSentence]:
     """
     Yields the title and the abstract of each document, each as a sentence, with entities in BIO.
     Raises `ConfigurationError`, naming the file, if an entity's place is too large a number.
     """
-    for document in _documents(lines):
+    for document in _documents(source.lines):
         name = ""
         texts: list[str] = []
         entities: list[Entity] = []
@@ -43,9 +40,10 @@ def pubtator_sentences(
                 name = text["document"]
                 texts.append(text["text"])
             elif entity is not None:
-                entities.append(_entity_of(entity, report.file))
-        joined = "\n".join(texts)  # places count one character between title and abstract
-        yield from sentences_of_document(name, joined, entities, tokenizer, report)
+                entities.append(_entity_of(entity, source.file))
+        # Places count one character between title and abstract.
+        annotated = AnnotatedText("\n".join(texts), entities)
+        yield from sentences_of_document(name, annotated, source)
 
 
 def _entity_of(match: re.Match[str], file: str) -> Entity:
@@ -57,7 +55,7 @@ def _entity_of(match: re.Match[str], file: str) -> Entity:
     return Entity(
         start=int(match["start"]),
         end=int(match["end"]),
-        kind=type_without_spaces(match["kind"]),
+        kind=match["kind"],
         covered=match["text"],
     )
 

@@ -10,6 +10,9 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.json_records import Record
+from elmo_plugin.importers.tagged_file import TaggedFile
+from elmo_plugin.importers.tagged_json import sentences_of_records
+from elmo_plugin.importers.tagged_sentence import TaggedSentence
 
 _HEADING = re.compile(r"## *(?P<kind>\w+):")
 _HAS_HEADING = re.compile(r"^## *intent:", re.MULTILINE)
@@ -20,17 +23,27 @@ _ENTITY = re.compile(
 )
 
 
-def is_rasa_markdown(text: str) -> bool:
-    """Returns whether a text has a heading of an intent."""
-    return _HAS_HEADING.search(text) is not None
+def is_rasa_markdown(source: TaggedFile) -> bool:
+    """Returns whether a file has a heading of an intent."""
+    return _HAS_HEADING.search(source.text) is not None
 
 
-def is_rasa_yaml(text: str) -> bool:
-    """Returns whether a text has the key of Rasa's examples."""
-    return _HAS_EXAMPLES.search(text) is not None and "examples:" in text
+def is_rasa_yaml(source: TaggedFile) -> bool:
+    """Returns whether a file has the key of Rasa's examples."""
+    return _HAS_EXAMPLES.search(source.text) is not None and "examples:" in source.text
 
 
-def records_of_markdown(file: str, text: str) -> Iterator[Record]:
+def sentences_of_markdown(source: TaggedFile) -> Iterator[TaggedSentence]:
+    """Yields the sentences of examples in Markdown."""
+    return sentences_of_records(_records_of_markdown(source.file, source.text), source)
+
+
+def sentences_of_yaml(source: TaggedFile) -> Iterator[TaggedSentence]:
+    """Yields the sentences of examples in YAML. Raises errors as `_records_of_yaml` does."""
+    return sentences_of_records(_records_of_yaml(source.file, source.text), source)
+
+
+def _records_of_markdown(file: str, text: str) -> Iterator[Record]:
     """
     Yields the text of each example of an intent, and its entities by their characters. Lists below
     other headings, such as synonyms, are left out.
@@ -45,7 +58,7 @@ def records_of_markdown(file: str, text: str) -> Iterator[Record]:
             yield _record_of(item["text"], file, f"line {number}")
 
 
-def records_of_yaml(file: str, text: str) -> Iterator[Record]:
+def _records_of_yaml(file: str, text: str) -> Iterator[Record]:
     """
     Yields the text of each example, and its entities by their characters. Raises
     `ConfigurationError`, naming the file, if it is no YAML.
@@ -63,7 +76,7 @@ def records_of_yaml(file: str, text: str) -> Iterator[Record]:
 
 def _parts_of_nlu(file: str, text: str) -> list[dict[str, Any]]:
     """
-    Returns the objects below the key `nlu`, such as intents. Raises errors as `records_of_yaml`
+    Returns the objects below the key `nlu`, such as intents. Raises errors as `_records_of_yaml`
     does.
     """
     try:

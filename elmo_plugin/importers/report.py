@@ -33,11 +33,6 @@ class Report:
         """Adds an example that is left out, such as one "without a label" at "line 7"."""
         self.left_out[reason].append(place)
 
-    @property
-    def number_left_out(self) -> int:
-        """The number of examples that were left out for any reason."""
-        return sum(len(places) for places in self.left_out.values())
-
     def reasons(self) -> str:
         """Returns how many examples were left out for each reason."""
         return "; ".join(f"{len(places):,} {why}" for why, places in self.left_out.items())

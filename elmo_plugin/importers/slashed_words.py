@@ -3,13 +3,20 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.importers.tagged_file import TaggedFile
+from elmo_plugin.importers.tagged_sentence import TaggedSentence, sentence_at
 
 _MARKS = ("/", "|", "_")
 _MIN_WORDS_PER_LINE = 2  # on average; lines of single words are no sentences
 
 
-def find_tag_mark(lines: Sequence[str]) -> str | None:
+def has_tags_behind_marks(source: TaggedFile) -> bool:
+    """Returns whether a mark, perhaps the chosen separator, stands between words and tags."""
+    mark = _find_tag_mark(source.lines)
+    return mark is not None and source.options.separator in (None, mark)
+
+
+def _find_tag_mark(lines: Sequence[str]) -> str | None:
     """
     Returns the mark, such as a slash, that stands between each word and its tag in all lines.
     Returns `None` if no mark does, or if the lines are too short to be sentences.
@@ -30,16 +37,19 @@ def _has_tag(item: str, mark: str) -> bool:
     return bool(word and tag)
 
 
-def slashed_sentences(lines: Sequence[str], mark: str) -> Iterator[TaggedSentence]:
+def slashed_sentences(source: TaggedFile) -> Iterator[TaggedSentence]:
     """
     Yields the sentences of lines such as `The/DT dog/NN sleeps/VBZ`. If all words have the same
     number of several tags, as in `Rome|NNP|B-LOC`, the last one counts.
     """
+    mark = _find_tag_mark(source.lines)
+    assert mark is not None  # `has_tags_behind_marks` has found it
+    source.report.took(f"a sentence in each line, {mark!r} between a word and its tag")
     tags_per_word = 1  # in 1/2/CD, the first mark is part of the word
-    counts = {item.count(mark) for line in lines for item in line.split()}
+    counts = {item.count(mark) for line in source.lines for item in line.split()}
     if len(counts) == 1:
         tags_per_word = counts.pop()
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(source.lines, start=1):
         words = []
         tags = []
         for item in line.split():
@@ -47,4 +57,4 @@ def slashed_sentences(lines: Sequence[str], mark: str) -> Iterator[TaggedSentenc
             words.append(fields[0])
             tags.append(fields[-1])
         if words:
-            yield TaggedSentence([f"line {number}"] * len(words), words, tags)
+            yield sentence_at(f"line {number}", words, tags)

@@ -33,7 +33,8 @@ class SquadImporter(TaskImporter[SquadExample]):
 
     @overrides
     def read(self, file: str, options: ImportOptions, report: Report) -> Iterator[SquadExample]:
-        examples = list(read_questions(file, options, report))
+        raw_questions = _raw_questions(file, options, report)
+        examples = list(_usable_examples(raw_questions, report))
         some_have_answers = any(example.question.answers for example in examples)
         for example in examples:
             # If no question has an answer, the file is one to predict, and all are kept.
@@ -54,15 +55,16 @@ class SquadImporter(TaskImporter[SquadExample]):
         yield "\n]}\n"
 
     @overrides
-    def check(self, file: str, examples: Sequence[SquadExample]) -> Iterator[str]:
-        if not any(example.question.answers for example in examples):
-            yield (
-                f"{file}: no answers to learn or to score; --column answer=NAME and "
-                "answer_start=NAME name the columns that have them"
-            )
+    def check(self, file: str, examples: Sequence[SquadExample]) -> list[str]:
+        if any(example.question.answers for example in examples):
+            return []
+        return [
+            f"{file}: no answers to learn or to score; --column answer=NAME and "
+            "answer_start=NAME name the columns that have them"
+        ]
 
     @overrides
-    def document(self, example: SquadExample) -> str | None:
+    def document(self, example: SquadExample) -> str:
         # A split keeps the questions about a passage together, even if its article lacks a title.
         return example.title or example.passage
 
@@ -84,14 +86,6 @@ def _article(title: str, examples: Iterator[SquadExample]) -> dict[str, Any]:
             items.append({"id": question.id, "question": question.text, "answers": answers})
         paragraphs.append({"context": passage, "qas": items})
     return {"title": title, "paragraphs": paragraphs}
-
-
-def read_questions(file: str, options: ImportOptions, report: Report) -> Iterator[SquadExample]:
-    """
-    Yields the questions of a file, even if they have no answers. The report lists questions that
-    cannot be used. Raises `ConfigurationError`, naming the file, if its form is not known.
-    """
-    return _usable_examples(_raw_questions(file, options, report), report)
 
 
 def read_questions_to_answer(file: str, report: Report) -> Iterator[SquadExample]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.report import Report
-from elmo_plugin.importers.squad_question import RawQuestion
+from elmo_plugin.importers.squad_question import RawQuestion, fields_of_question
 
 
 def questions_of_article(record: Record, report: Report) -> Iterator[RawQuestion]:
@@ -27,8 +27,7 @@ def questions_of_article(record: Record, report: Report) -> Iterator[RawQuestion
             report.leave_out('about a paragraph without "qas"', place)
             continue
         for question_number, question in enumerate(questions, start=1):
-            # Anything but an object becomes a question without a text, and is left out later.
-            fields = question if isinstance(question, dict) else {}
+            fields = fields_of_question(question)
             # The number tells questions without ids apart: their places become their ids.
             id_or_number = fields.get("id") or question_number
             yield RawQuestion(

@@ -6,15 +6,14 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.formats.json_files import is_list_of
-from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.cells import value_in_cell
 from elmo_plugin.importers.json_records import Record
-from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.options import ImportOptions, chosen_name
 from elmo_plugin.importers.squad_question import RawQuestion
 from elmo_plugin.importers.tables import Table
 
 ROLES = ("context", "question", "answer", "answer_start", "answers", "id")
-_USUAL = {
+_USUAL_NAMES = {
     "context": ("context", "passage", "paragraph", "context_text"),
     "question": ("question", "query_text"),
     "answer": ("answer", "answer_text", "text"),
@@ -26,7 +25,7 @@ _USUAL = {
     "is_impossible": ("is_impossible",),
 }
 """The usual names, in lower case, of the field of each role; the first one that occurs counts."""
-NAMES_OF_IDS = _USUAL["id"]
+NAMES_OF_IDS = _USUAL_NAMES["id"]
 _ROLES_OF_ANSWERS = ("detected_answers", "answers", "answer")  # the first that has a value counts
 
 
@@ -36,7 +35,7 @@ def question_of_fields(record: Record, options: ImportOptions) -> RawQuestion:
     record lacks a field that the options choose.
     """
     fields = record.fields
-    names = find_names(list(fields), options, f"{record.file}, {record.place}")
+    names = _find_names(list(fields), options, f"{record.file}, {record.place}")
     values = {role: fields[name] for role, name in names.items()}
     title = values.get("title")
     if not isinstance(title, str):
@@ -123,7 +122,7 @@ def _check_header(names: list[str], options: ImportOptions, location: str) -> No
     Raises `ConfigurationError`, beginning with the location, if a header lacks a column of passages
     or of questions, or a column that the options choose, or if a name with a role is repeated.
     """
-    names_by_role = find_names(names, options, location)
+    names_by_role = _find_names(names, options, location)
     for role in ("context", "question"):
         if role not in names_by_role:
             raise ConfigurationError(
@@ -138,7 +137,7 @@ def _check_header(names: list[str], options: ImportOptions, location: str) -> No
             )
 
 
-def find_names(names: list[str], options: ImportOptions, location: str) -> dict[str, str]:
+def _find_names(names: list[str], options: ImportOptions, location: str) -> dict[str, str]:
     """
     Returns the name of the field for each role: the name that `--column` chooses, or else the first
     usual name that occurs. Roles without a field are left out. Raises `ConfigurationError`,
@@ -147,14 +146,21 @@ def find_names(names: list[str], options: ImportOptions, location: str) -> dict[
     found = {}
     for role in ROLES:
         chosen = options.columns.get(role)
-        if chosen is not None:
-            found[role] = _chosen_name(role, chosen, names, location)
+        if chosen is None:
+            continue
+        name = chosen_name(chosen, names)
+        if name is None:
+            raise ConfigurationError(
+                f"{location}: --column {role}: expected one of {', '.join(map(repr, names))}, got "
+                f"{chosen!r}"
+            )
+        found[role] = name
     by_lower_case: dict[str, str] = {}
     for name in names:
         if name not in found.values():  # a field that is chosen for one role has no other
             by_lower_case.setdefault(name.lower(), name)
     answers_are_chosen = any(role in found for role in _ROLES_OF_ANSWERS)
-    for role, usual_names in _USUAL.items():
+    for role, usual_names in _USUAL_NAMES.items():
         if role in found:
             continue
         if role in _ROLES_OF_ANSWERS and answers_are_chosen:
@@ -164,15 +170,3 @@ def find_names(names: list[str], options: ImportOptions, location: str) -> dict[
                 found[role] = by_lower_case[usual_name]
                 break
     return found
-
-
-def _chosen_name(role: str, chosen: str, names: list[str], location: str) -> str:
-    """Returns the name of the field that `--column` chooses by its name, or its number from 0."""
-    if chosen in names:
-        return chosen
-    if is_whole_number(chosen) and int(chosen) < len(names):
-        return names[int(chosen)]
-    raise ConfigurationError(
-        f"{location}: --column {role}: expected one of {', '.join(map(repr, names))}, got "
-        f"{chosen!r}"
-    )

@@ -5,7 +5,7 @@ from typing import Any
 
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.json_records import Record
-from elmo_plugin.importers.squad_question import RawQuestion
+from elmo_plugin.importers.squad_question import RawQuestion, fields_of_question
 
 
 def is_mrqa(fields: dict[str, Any]) -> bool:
@@ -22,8 +22,7 @@ def is_mrqa(fields: dict[str, Any]) -> bool:
 def questions_of_mrqa(record: Record) -> Iterator[RawQuestion]:
     """Yields the questions of a record, with all places of their detected answers."""
     for number, question in enumerate(record.fields["qas"], start=1):
-        # Anything but an object becomes a question without a text, and is left out later.
-        fields = question if isinstance(question, dict) else {}
+        fields = fields_of_question(question)
         identifier = fields.get("qid") or fields.get("id")
         yield RawQuestion(
             place=f"{record.place}, question {identifier or number}",

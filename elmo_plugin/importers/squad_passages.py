@@ -7,7 +7,7 @@ from typing import Any
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.options import ImportOptions
 from elmo_plugin.importers.squad_fields import NAMES_OF_IDS, question_of_fields
-from elmo_plugin.importers.squad_question import RawQuestion
+from elmo_plugin.importers.squad_question import RawQuestion, fields_of_question
 
 
 def questions_of_passage(record: Record, options: ImportOptions) -> list[RawQuestion]:
@@ -19,8 +19,7 @@ def questions_of_passage(record: Record, options: ImportOptions) -> list[RawQues
     del passage["qas"]
     questions = []
     for number, question in enumerate(record.fields["qas"], start=1):
-        # Anything but an object becomes a question without a text, and is left out later.
-        own_fields = question if isinstance(question, dict) else {}
+        own_fields = fields_of_question(question)
         fields_of_passage = passage
         if _has_id(own_fields):  # perhaps under another name than the passage's
             fields_of_passage = _without_id(passage)

@@ -19,7 +19,7 @@ def place_answer(
     start: int | None,
     passage: str,
     report: Report,
-    take_first_place: bool = False,
+    take_first_place: bool,
 ) -> Answer:
     """
     Returns an answer as it stands in its passage, at the character `start`. If `start` is `None`,

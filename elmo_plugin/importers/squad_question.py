@@ -29,6 +29,16 @@ class RawQuestion:
     is_impossible: Any = None
 
 
+def fields_of_question(question: Any) -> dict[str, Any]:
+    """
+    Returns the fields of a question in JSON. Anything but an object has none: it becomes a question
+    without a text, and is left out later.
+    """
+    if isinstance(question, dict):
+        return question
+    return {}
+
+
 class SquadExample(NamedTuple):
     """A question about a passage."""
 

@@ -78,9 +78,9 @@ class SrlImporter(TaskImporter[SrlExample]):
                     yield argument.label
 
     @overrides
-    def document(self, example: SrlExample) -> str | None:
+    def document(self, example: SrlExample) -> str:
         if example.document == NO_DOCUMENT:
-            return None  # a split may separate such sentences
+            return ""  # a split may separate such sentences
         return example.document
 
     @overrides

@@ -6,12 +6,15 @@ coreference. Each column of arguments may have `(V*)` at all predicates of the s
 at its own predicate alone: WebAnno and INCEpTION write files like this.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 
 from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.loose_columns import (
+    NUMBER_COLUMN,
+    SPEAKER_COLUMN,
+    WORD_COLUMN,
+    WORD_NUMBER,
     Row,
     check_entities,
     check_lengths,
@@ -29,11 +32,7 @@ from elmo_plugin.tasks.conll2012 import (
 )
 from elmo_plugin.tasks.dataset_reader import Line
 
-_NUMBER_COLUMN = 2
-_WORD_COLUMN = 3
-_SPEAKER_COLUMN = 9
 _VERB = "(V*)"
-_NUMBER = re.compile(r"\d+([-.]\d+)?")
 
 
 def read_srl_columns(lines: Iterable[Line], report: Report) -> Iterator[SrlExample]:
@@ -78,24 +77,24 @@ def _check_columns(rows: Sequence[Row]) -> None:
     CoNLL-2012, or are more than one sentence.
     """
     line, first = rows[0]
-    numbers = [row.columns[_NUMBER_COLUMN] for row in rows if len(row.columns) >= FIXED_COLUMNS]
+    numbers = [row.columns[NUMBER_COLUMN] for row in rows if len(row.columns) >= FIXED_COLUMNS]
     # A document may be called 1, so a number in another column does not matter if the column of
     # the numbers counts the words.
     is_other_form = _has_numbers_of_words_elsewhere(rows) and not _are_counting(numbers)
     if not numbers or is_other_form:
-        first_cells = " ".join(first[: _WORD_COLUMN + 1])
+        first_cells = " ".join(first[: WORD_COLUMN + 1])
         raise line.error(
             "expected JSON lines or CoNLL-2012 (document, part, word number, word, …, "
             f"{FIXED_COLUMNS} columns, those of predicates and coreference), got {len(first)}, "
             f"{first_cells!r} …"
         )
     check_lengths(rows)
-    check_words(rows, column=_WORD_COLUMN)
+    check_words(rows, column=WORD_COLUMN)
     for row in rows:
-        if not row.columns[_WORD_COLUMN]:
-            raise row.line.error(f"expected a word in column {_WORD_COLUMN + 1}, got ''")
-    check_numbers(rows, column=_NUMBER_COLUMN)
-    check_entities(rows, speaker_column=_SPEAKER_COLUMN)
+        if not row.columns[WORD_COLUMN]:
+            raise row.line.error(f"expected a word in column {WORD_COLUMN + 1}, got ''")
+    check_numbers(rows, column=NUMBER_COLUMN)
+    check_entities(rows, speaker_column=SPEAKER_COLUMN)
 
 
 def _has_numbers_of_words_elsewhere(rows: Sequence[Row]) -> bool:
@@ -103,11 +102,11 @@ def _has_numbers_of_words_elsewhere(rows: Sequence[Row]) -> bool:
     Returns whether the numbers of words seem to be in the first column, as in CoNLL-U, or in the
     column of the words, because the file has an additional column before it.
     """
-    if _NUMBER.fullmatch(rows[0].columns[0]):
+    if WORD_NUMBER.fullmatch(rows[0].columns[0]):
         return True
     if len(rows) == 1:
         return False  # a single word may be a number
-    words = [row.columns[_WORD_COLUMN] for row in rows if len(row.columns) > _WORD_COLUMN]
+    words = [row.columns[WORD_COLUMN] for row in rows if len(row.columns) > WORD_COLUMN]
     return _are_counting(words)
 
 

@@ -6,7 +6,7 @@ predicates, and a column of brackets for each predicate.
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from elmo_plugin.importers.loose_columns import Row, check_lengths, split_rows
+from elmo_plugin.importers.loose_columns import NUMBER_COLUMN, Row, check_lengths, split_rows
 from elmo_plugin.importers.srl_propositions import proposition_sentence
 from elmo_plugin.tasks.conll2012 import FIXED_COLUMNS
 from elmo_plugin.tasks.dataset_reader import Line
@@ -39,7 +39,7 @@ def find_lemmas(lines: Sequence[Line]) -> int | None:
 
 def has_number_of_word(cells: Sequence[str]) -> bool:
     """Returns whether a line has the number of its word in the third column, as in CoNLL-2012."""
-    return len(cells) >= FIXED_COLUMNS and cells[2].isdecimal()
+    return len(cells) >= FIXED_COLUMNS and cells[NUMBER_COLUMN].isdecimal()
 
 
 def read_conll2005(lines: Sequence[Line], lemma_column: int) -> Iterator[tuple[Line, SrlSentence]]:

@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 
+from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.label_values import is_number
-from elmo_plugin.importers.options import ImportOptions
 
 _SHORT = 40  # characters of a label or a name
 _MOST_WORDS = 3  # of a name
@@ -19,14 +19,14 @@ SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？", "।", "؟", "۔", "
 def is_header(
     first: Sequence[str],
     rest: Sequence[Sequence[str]],
-    options: ImportOptions,
-    usual: Mapping[str, Sequence[str]],
+    chosen: Collection[str],
+    usual: Collection[str],
 ) -> bool:
     """
-    Returns whether the first row of a table names its columns: it has names that are usual or
-    chosen for a role or, in any language, it differs from the rows below it.
+    Returns whether the first row of a table names its columns: it has a usual name, or all names
+    and numbers that `--column` chooses or, in any language, it differs from the rows below it.
     """
-    if _has_usual_name(first, usual) or _has_chosen_names(first, options):
+    if _has_usual_name(first, usual) or _has_chosen_names(first, chosen):
         return True
     if not rest or not all(_may_be_name(field) for field in first):
         return False
@@ -47,16 +47,16 @@ def is_header(
     return any(_is_unlike_labels(name, column) for name, column in label_columns)
 
 
-def _has_usual_name(first: Sequence[str], usual: Mapping[str, Sequence[str]]) -> bool:
-    """Returns whether a field is a usual name, in any case, for one of the roles."""
-    known = {name.lower() for names in usual.values() for name in names}
+def _has_usual_name(first: Sequence[str], usual: Collection[str]) -> bool:
+    """Returns whether a field is a usual name, in any case."""
+    known = {name.lower() for name in usual}
     return any(field.lower() in known for field in first)
 
 
-def _has_chosen_names(first: Sequence[str], options: ImportOptions) -> bool:
-    """Returns whether all names that `--column` chooses are in a row."""
-    chosen = [name for name in options.columns.values() if not name.isdecimal()]
-    return bool(chosen) and set(chosen) <= set(first)
+def _has_chosen_names(first: Sequence[str], chosen: Collection[str]) -> bool:
+    """Returns whether all chosen names are in a row. Numbers of columns do not count."""
+    names = {name for name in chosen if not is_whole_number(name)}
+    return bool(names) and names <= set(first)
 
 
 def _may_be_name(field: str) -> bool:

@@ -19,9 +19,9 @@ from elmo_plugin.importers.table_text import (
 )
 from elmo_plugin.importers.text import read_text
 
-SPREADSHEETS = (".xlsx", ".xlsm")
+_SPREADSHEETS = (".xlsx", ".xlsm")
 _DECLARATION = re.compile(r"sep=(.)(?=\n)")  # as Excel has it in the first line of CSV
-_TABLES = (".csv", ".tsv", ".tab", *SPREADSHEETS, *COLUMNAR)
+_TABLES = (".csv", ".tsv", ".tab", *_SPREADSHEETS, *COLUMNAR)
 
 
 class Row(NamedTuple):
@@ -65,7 +65,7 @@ def is_table_file(file: str) -> bool:
 
 def is_binary_table(file: str) -> bool:
     """Returns whether the name of a file says that it is a table that is not text."""
-    return file.lower().endswith(SPREADSHEETS + COLUMNAR)
+    return suffix_of(file) in (*_SPREADSHEETS, *COLUMNAR)
 
 
 def read_table(file: str, options: ImportOptions, report: Report) -> Table:
@@ -76,10 +76,10 @@ def read_table(file: str, options: ImportOptions, report: Report) -> Table:
 
     Raises `ConfigurationError`, naming the file, if it is no table.
     """
-    name = file.lower()
-    if name.endswith(SPREADSHEETS):
+    suffix = suffix_of(file)
+    if suffix in _SPREADSHEETS:
         return _table_of_frame(file, read_spreadsheet(file, report), report)
-    if name.endswith(COLUMNAR):
+    if suffix in COLUMNAR:
         return _table_of_frame(file, read_columnar(file), report)
     text = read_text(file, options, report)
     return read_text_table(file, text, options, report)

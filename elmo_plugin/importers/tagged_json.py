@@ -13,12 +13,19 @@ from elmo_plugin.common.typography import Word
 from elmo_plugin.importers.cells import list_in_cell
 from elmo_plugin.importers.column_names import ENTITY_NAMES, WORD_CLASS_NAMES, WORD_NAMES
 from elmo_plugin.importers.document_sentences import has_sentences, records_of_sentences
-from elmo_plugin.importers.entity_places import entities_of, sentence_of_places, words_of_text
-from elmo_plugin.importers.json_records import Record
-from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.entity_places import (
+    AnnotatedText,
+    entities_of,
+    sentence_of_places,
+    words_of_text,
+)
+from elmo_plugin.importers.json_records import Record, is_json, read_objects
+from elmo_plugin.importers.options import ImportOptions, chosen_name
+from elmo_plugin.importers.python_examples import is_python, read_examples
 from elmo_plugin.importers.rejected import is_rejected
 from elmo_plugin.importers.report import Report, Unusable
-from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.importers.tagged_file import TaggedFile
+from elmo_plugin.importers.tagged_sentence import TaggedSentence, sentence_at
 from elmo_plugin.importers.word_spans import SpanEnds, find_ends, spans_of, tags_of_spans
 from elmo_plugin.tasks.ner.tags import parse_tags
 from elmo_plugin.tasks.tokenizers import RawTextTokenizer
@@ -45,15 +52,30 @@ class Keys(NamedTuple):
     tags: str
 
 
-def sentences_of_records(
-    records: Iterable[Record],
-    options: ImportOptions,
-    tokenizer: RawTextTokenizer,
-    report: Report,
-) -> Iterator[TaggedSentence]:
+def has_json(source: TaggedFile) -> bool:
+    """Returns whether a file begins as JSON does."""
+    return is_json(source.text)
+
+
+def sentences_of_json(source: TaggedFile) -> Iterator[TaggedSentence]:
+    """Yields the sentences of the objects of a file."""
+    return sentences_of_records(read_objects(source.file, source.text), source)
+
+
+def has_python(source: TaggedFile) -> bool:
+    """Returns whether a file begins with Python's examples."""
+    return is_python(source.text)
+
+
+def sentences_of_python(source: TaggedFile) -> Iterator[TaggedSentence]:
+    """Yields the sentences of Python's examples."""
+    return sentences_of_records(read_examples(source.file, source.text), source)
+
+
+def sentences_of_records(records: Iterable[Record], source: TaggedFile) -> Iterator[TaggedSentence]:
     """
-    Yields the sentence of each record. Records that cannot be used, or were rejected by an
-    annotator, are left out. The tokenizer splits texts into words, and their entities become tags
+    Yields the sentence of each record of a file. Records that cannot be used, or were rejected by
+    an annotator, are left out. Texts become words by spaCy's rules, and their entities become tags
     in BIO.
 
     Raises `ConfigurationError`, naming file and place, if the keys of words and tags are not found,
@@ -67,7 +89,8 @@ def sentences_of_records(
             sentence_records.append(_with_data_of_label_studio(record))
     if not sentence_records:
         return
-    keys = _find_keys(sentence_records, options)
+    report = source.report
+    keys = _find_keys(sentence_records, source.options)
     report.took(f"JSON: words or text in {keys.words!r}, tags or entities in {keys.tags!r}")
     span_ends = _find_span_ends(sentence_records, keys, report)
     for record in sentence_records:
@@ -79,7 +102,7 @@ def sentences_of_records(
             continue
         try:
             if span_ends is None:
-                yield _sentence(record, keys, options.labels, tokenizer)
+                yield _sentence(record, keys, source)
             else:
                 yield _sentence_of_spans(record, keys, span_ends)
         except Unusable as error:
@@ -123,9 +146,9 @@ def _sentence_of_spans(record: Record, keys: Keys, ends: SpanEnds) -> TaggedSent
     tags = tags_of_spans(words, spans, ends)
     document = record.fields.get("document")
     if not isinstance(document, str):
-        document = None
+        document = ""
     stripped_words = [word.strip(" ") for word in words]  # some tools keep the space beside a word
-    return TaggedSentence([record.place] * len(words), stripped_words, tags, document)
+    return sentence_at(record.place, stripped_words, tags, document)
 
 
 def _with_data_of_label_studio(record: Record) -> Record:
@@ -142,20 +165,28 @@ def _find_keys(records: Sequence[Record], options: ImportOptions) -> Keys:
     records. Raises `ConfigurationError`, naming file, place and option, if one is missing.
     """
     known = _values_of_keys(records)
-    words = options.columns.get("word") or _find_key_of_words(known)
-    if words is None or words not in known:
-        raise _missing_key(records[0], known, "word", words, WORD_NAMES[0])
+    chosen_words = options.columns.get("word")
+    chosen_tags = options.columns.get("tag")
+    if chosen_words is None:
+        words = _find_key_of_words(known)
+    else:
+        words = chosen_name(chosen_words, list(known))
+    if words is None:
+        raise _missing_key(records[0], known, "word", chosen_words, WORD_NAMES[0])
     is_text = isinstance(list_in_cell(known[words]), str)
     names: Sequence[str] = _TAG_NAMES
     if is_text:
         names = (*_SPAN_NAMES, *_TAG_NAMES)
-    tags = options.columns.get("tag") or _find_key(known, names)
-    if tags is None and is_text and len(records) > 1 and _are_of_prodigy(records):
+    if chosen_tags is None:
+        tags = _find_key(known, names)
+    else:
+        tags = chosen_name(chosen_tags, list(known))
+    if tags is not None:
+        return Keys(words, tags)
+    if chosen_tags is None and is_text and len(records) > 1 and _are_of_prodigy(records):
         # Prodigy writes no spans for a text without entities, so perhaps no record has the key.
         return Keys(words, "spans")
-    if tags is None or tags not in known:
-        raise _missing_key(records[0], known, "tag", tags, names[0])
-    return Keys(words, tags)
+    raise _missing_key(records[0], known, "tag", chosen_tags, names[0])
 
 
 def _values_of_keys(records: Sequence[Record]) -> dict[str, Any]:
@@ -214,9 +245,7 @@ def _missing_key(
     return record.error(f"expected a key {expected} (--column {role}=NAME), got {names}")
 
 
-def _sentence(
-    record: Record, keys: Keys, labels: Sequence[str], tokenizer: RawTextTokenizer
-) -> TaggedSentence:
+def _sentence(record: Record, keys: Keys, source: TaggedFile) -> TaggedSentence:
     """
     Returns the sentence of a record. Raises `Unusable` if its words and tags do not fit, and
     `ConfigurationError` if its tags are numbers without names.
@@ -227,7 +256,7 @@ def _sentence(
     if words_and_tags is not None:
         words, tags = words_and_tags
     if isinstance(words, str):
-        return _sentence_of_text(record, words, tags, tokenizer)
+        return _sentence_of_text(record, words, tags, source.tokenizer)
     if not is_list_of(words, str) or not isinstance(tags, list) or len(words) != len(tags):
         raise Unusable(
             "with lists that do not fit",
@@ -237,8 +266,8 @@ def _sentence(
     if not words:
         raise Unusable("without a word", "the list is empty")
     stripped_words = [word.strip(" ") for word in words]  # some tools keep the space beside a word
-    named_tags = [_name_of_tag(record, tag, labels) for tag in tags]
-    return TaggedSentence([record.place] * len(words), stripped_words, named_tags)
+    named_tags = [_name_of_tag(record, tag, source.options.labels) for tag in tags]
+    return sentence_at(record.place, stripped_words, named_tags)
 
 
 def _sentence_of_text(
@@ -249,8 +278,8 @@ def _sentence_of_text(
     if the entities do not fit the text.
     """
     words = _words_of(record, text, tokenizer)
-    entities = entities_of(items or [])
-    return sentence_of_places(record.place, words, text, entities)
+    annotated = AnnotatedText(text, list(entities_of(items or [])))
+    return sentence_of_places(record.place, words, annotated)
 
 
 def split_words_and_tags(text: Any, tags: Any) -> tuple[list[str], list[str]] | None:

@@ -47,17 +47,20 @@ class TaskImporter(ABC, Generic[Example]):
         """Returns the labels of an example, to count them."""
         return ()
 
-    def document(self, example: Example) -> str | None:
-        """Returns the document of an example, if files name it. A split keeps documents whole."""
-        return None
+    def document(self, example: Example) -> str:
+        """
+        Returns the document of an example, or an empty text if files do not name it. A split keeps
+        documents whole.
+        """
+        return ""
 
     def text(self, example: Example) -> str:
         """Returns the text of an example, to recognize its language."""
         return ""
 
-    def check(self, file: str, examples: Sequence[Example]) -> Iterator[str]:
+    def check(self, file: str, examples: Sequence[Example]) -> list[str]:
         """
-        Yields messages about the examples of a file as a whole. Raises `ConfigurationError` if no
+        Returns messages about the examples of a file as a whole. Raises `ConfigurationError` if no
         model can learn from them.
         """
-        yield from ()
+        return []

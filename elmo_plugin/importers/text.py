@@ -13,6 +13,7 @@ from charset_normalizer import from_bytes
 from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.files import read_bytes
+from elmo_plugin.common.formats.text_files import format_of_bytes
 from elmo_plugin.common.typography import BYTE_ORDER_MARK
 from elmo_plugin.importers.latin_encodings import latin_encodings
 from elmo_plugin.importers.options import ImportOptions
@@ -43,15 +44,6 @@ _OTHER_ENCODINGS = [
 """The encodings among which charset-normalizer chooses for texts that are not Western."""
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
-_NOT_TEXT = {
-    b"BZh": "bzip2",
-    b"\xfd7zXZ\x00": "xz",
-    b"PK\x03\x04": "zip",
-    b"%PDF": "PDF",
-    b"\x89HDF": "HDF5",
-    b"\xd0\xcf\x11\xe0": "an old .xls or .doc",
-    b"ARROW1": "arrow",
-}
 
 
 def read_text(file: str, options: ImportOptions, report: Report) -> str:
@@ -122,9 +114,9 @@ def _known_encoding(file: str, content: bytes) -> str | None:
     Returns the encoding that the first bytes mark, or UTF-8 if the content is legal in it, or
     `None`. Raises `ConfigurationError` if the first bytes show that the file is not text.
     """
-    for magic, kind in _NOT_TEXT.items():
-        if content.startswith(magic):
-            raise ConfigurationError(f"{file}: expected text, got {kind}")
+    found = format_of_bytes(content)
+    if found is not None:
+        raise ConfigurationError(f"{file}: expected text, got {found}")
     # UTF-32 comes first because one of its marks begins with a mark of UTF-16.
     if content.startswith(_UTF_32):
         return "utf-32"

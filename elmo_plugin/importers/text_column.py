@@ -80,12 +80,11 @@ def _chosen_column(table: Table, titles: Sequence[str], chosen: str | None) -> i
 
 def _has_header(rows: Sequence[Row], chosen: str | None) -> bool:
     """Returns whether the first row names the columns."""
-    columns = {}
+    chosen_names = []
     if chosen is not None:
-        columns["text"] = chosen
+        chosen_names.append(chosen)
     rest = [row.fields for row in rows[1:]]
-    options = ImportOptions(columns=columns)
-    return is_header(rows[0].fields, rest, options, {"text": TEXT_NAMES})
+    return is_header(rows[0].fields, rest, chosen_names, TEXT_NAMES)
 
 
 def _columns_of_texts(rows: Sequence[Row]) -> list[int]:

@@ -10,7 +10,7 @@ from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.tagged_sentence import TaggedSentence
 from elmo_plugin.tasks.spans import parse_tag
 
-MOST_WORDS = 1_000  # of a sentence
+_MOST_WORDS = 1_000  # of a sentence
 _MANY_WORDS = 100  # of the only sentence of a file; it may be several
 _MOST_CHARACTERS = 15  # Han or kana, of a word
 _MOST_SPACES = 2  # in a word, such as "10 000 000"
@@ -32,7 +32,7 @@ def usable_sentences(
             place = sentence.places[0] if sentence.places else ""
             report.leave_out("without a word", place)
             continue
-        if num_words > MOST_WORDS:
+        if num_words > _MOST_WORDS:
             raise ConfigurationError(
                 f"{file}, {sentence.places[0]}: a sentence of {num_words:,} words; a blank line, "
                 "or a column with the number of the sentence, ends one"

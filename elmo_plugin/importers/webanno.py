@@ -8,7 +8,8 @@ from typing import NamedTuple
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.importers.report import Report
-from elmo_plugin.importers.tagged_sentence import TaggedSentence
+from elmo_plugin.importers.tagged_file import TaggedFile
+from elmo_plugin.importers.tagged_sentence import TaggedSentence, type_without_spaces
 
 _FORMAT = "#FORMAT=WebAnno TSV 3"
 _LAYER = re.compile(r"#T_(?:SP|CH|RL)=(?P<type>[^|]+)\|?(?P<features>.*)")
@@ -35,30 +36,29 @@ class _Row(NamedTuple):
         return self.fields[0].partition("-")[0]
 
 
-def is_webanno(lines: Sequence[str]) -> bool:
+def is_webanno(source: TaggedFile) -> bool:
     """Returns whether the first line names the format."""
-    return bool(lines) and lines[0].startswith(_FORMAT)
+    return source.text.startswith(_FORMAT)
 
 
-def webanno_sentences(
-    file: str, lines: Sequence[str], report: Report, column: str | None
-) -> Iterator[TaggedSentence]:
+def webanno_sentences(source: TaggedFile) -> Iterator[TaggedSentence]:
     """
-    Yields the sentences, with entities in BIO. The entities are in the given `column`, by its
-    number from 0 or by its name. Without it, they are in the column of named entities, or in the
-    only column with labels.
+    Yields the sentences, with entities in BIO. The entities are in the column that the options
+    choose for tags, by its number from 0 or by its name. Without this choice, they are in the
+    column of named entities, or in the only column with labels.
 
     Raises `ConfigurationError`, naming file and option, if no column or more than one may be meant.
     """
-    rows = _rows_of_words(lines, report)
-    names = _names_of_columns(lines)
-    if column is None:
-        chosen = _find_column(file, names, rows)
+    rows = _rows_of_words(source.lines, source.report)
+    names = _names_of_columns(source.lines)
+    chosen = source.options.columns.get("tag")
+    if chosen is None:
+        column = _find_column(source.file, names, rows)
     else:
-        chosen = _chosen_column(file, names, column)
-    report.took(f"the entities are in column {chosen}")
+        column = _chosen_column(source.file, names, chosen)
+    source.report.took(f"the entities are in column {column}")
     for _, rows_of_sentence in groupby(rows, key=lambda row: row.sentence):
-        yield _sentence(file, list(rows_of_sentence), chosen)
+        yield _sentence(source.file, list(rows_of_sentence), column)
 
 
 def _rows_of_words(lines: Sequence[str], report: Report) -> list[_Row]:
@@ -159,7 +159,7 @@ def _tag(field: str, field_before: str) -> str:
     match = _LABEL.fullmatch(field)
     if match is None or match["label"] in _NONE:
         return "O"
-    label = "_".join(_without_escapes(match["label"]).split())
+    label = type_without_spaces(_without_escapes(match["label"]))
     # All words of a span have the same label and number. A span of one word is not numbered.
     if match["number"] is not None and field == field_before:
         return f"I-{label}"

@@ -15,11 +15,11 @@ from elmo_plugin.importers.column_names import (
     known_header,
 )
 from elmo_plugin.importers.entities_in_keys import add_columns_of_keys
+from elmo_plugin.importers.loose_columns import WORD_NUMBER
 from elmo_plugin.importers.row_comments import Rows, without_comments
 from elmo_plugin.importers.sentence_numbers import Block, find_sentence_columns, split_at_changes
 from elmo_plugin.importers.tables import Row, Table
 
-_WORD_NUMBER = re.compile(r"\d+([-.]\d+)?")  # or two numbers, as in 1-2 or 8.1
 _NOT_SPACES = re.compile(r"\S+", re.ASCII)  # other spaces may be part of a word
 _GLOBAL_COLUMNS = re.compile(r"# *global\.columns *= *(.*)")
 _HIPE_END = "EndOfSentence"  # in the last column of a sentence's last word
@@ -38,7 +38,7 @@ class WordColumns(NamedTuple):
     file: str
     names: list[str]
     sentences: list[Block]
-    sentence_columns: Collection[int] = ()
+    sentence_columns: Collection[int]
 
     def name(self, column: int) -> str:
         """Returns the name of a column, or else its number, as `--column` takes both."""
@@ -247,7 +247,7 @@ def _without_contracted_words(blocks: Sequence[Block]) -> list[Block]:
     """
     # The first of only two columns has words, and they may be numbers.
     numbers = {row.fields[0] for block in blocks for row in block if len(row.fields) > 2}
-    are_numbers = all(_WORD_NUMBER.fullmatch(number) for number in numbers)
+    are_numbers = all(WORD_NUMBER.fullmatch(number) for number in numbers)
     if not are_numbers or not any(number.isdigit() for number in numbers):
         return list(blocks)
     kept = []

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.report import Unusable
+from elmo_plugin.importers.tagged_sentence import type_without_spaces
 from elmo_plugin.tasks.spans import Span, spans_to_tags
 
 _TYPES = ("type", "label", "entity", "tag")
@@ -54,7 +55,7 @@ def _span_of(item: Any) -> WordSpan | None:
         return None
     if type(start) is not int or type(end) is not int or not isinstance(kind, str):
         return None
-    return WordSpan(start, end, "_".join(kind.split()))
+    return WordSpan(start, end, type_without_spaces(kind))
 
 
 def _type_of(item: dict[str, Any]) -> Any:

@@ -1,22 +1,14 @@
 """XML with the text of a document, and elements with the places of its entities, as i2b2's."""
 
 import re
-from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from elmo_plugin.common.integers import DIGITS, is_whole_number
-from elmo_plugin.importers.entity_places import Entity, entity_of_pieces, type_without_spaces
+from elmo_plugin.importers.entity_places import AnnotatedText, entity_of_pieces
 
 _TEXT = "TEXT"
 _PIECE = f"{DIGITS}~{DIGITS}"
 _SPANS = re.compile(f"{_PIECE}(,{_PIECE})*")  # of MAE: a piece, or several
-
-
-class OffsetDocument(NamedTuple):
-    """A text with its entities."""
-
-    text: str
-    entities: list[Entity]
 
 
 def has_offsets(root: Element) -> bool:
@@ -26,7 +18,7 @@ def has_offsets(root: Element) -> bool:
     return any(_places(element) for element in root.iter())
 
 
-def document_of_offsets(root: Element) -> OffsetDocument:
+def document_of_offsets(root: Element) -> AnnotatedText:
     """
     Returns the text of a document, and its entities. The type of an entity is an attribute of its
     element, or else the element's name.
@@ -38,8 +30,8 @@ def document_of_offsets(root: Element) -> OffsetDocument:
             continue
         kind = element.get("TYPE") or element.get("type") or element.tag
         covered = element.get("text", "")
-        entities.append(entity_of_pieces(places, type_without_spaces(kind), covered))
-    return OffsetDocument(root.findtext(_TEXT) or "", entities)
+        entities.append(entity_of_pieces(places, kind, covered))
+    return AnnotatedText(root.findtext(_TEXT) or "", entities)
 
 
 def _places(element: Element) -> list[int]:

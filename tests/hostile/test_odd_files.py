@@ -22,7 +22,9 @@ from elmo_plugin.common.formats.formulas import count_formulas
 from elmo_plugin.common.formats.hdf5_files import open_hdf5
 from elmo_plugin.common.formats.torch_files import check_tensors, load_plain
 from elmo_plugin.embed_files.outputs import OUTPUT_FORMATS
+from elmo_plugin.importers import ImportOptions, Report
 from elmo_plugin.importers.spacy_documents import sentences_of_doc_bin, sentences_of_training_json
+from elmo_plugin.importers.tagged_file import TaggedFile
 from elmo_plugin.language_model.chunks import ChunkFile
 from elmo_plugin.migration.porting.archive import _use_stored_files
 
@@ -87,6 +89,10 @@ def test_too_little_memory_is_not_reported_as_a_fault_of_the_archive() -> None:
         raise RuntimeError("shapes do not match")
 
 
+def _tagged_file(file: Path) -> TaggedFile:
+    return TaggedFile(str(file), ImportOptions(), Report(str(file)), prefers_entities=True)
+
+
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "weights": ("torch.load", lambda file: load_plain(file, "it")),
     "checksums": ("zipfile.is_zipfile", lambda file: check_tensors(file, "it")),
@@ -99,11 +105,11 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "prepared text": ("numpy.load", lambda file: ChunkFile(file, 1, 1).read("words")),
     "documents of spaCy": (
         "spacy.tokens.DocBin.from_bytes",
-        lambda file: list(sentences_of_doc_bin(str(file), prefer_entities=True)),
+        lambda file: list(sentences_of_doc_bin(_tagged_file(file))),
     ),
     "JSON of spaCy": (
         "json.loads",
-        lambda file: list(sentences_of_training_json(str(file), "{}", prefer_entities=True)),
+        lambda file: list(sentences_of_training_json(_tagged_file(file))),
     ),
     "a download": (
         "elmo_plugin.common.downloads._download",

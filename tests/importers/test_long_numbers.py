@@ -60,3 +60,11 @@ def test_a_long_part_of_a_document_is_left_out(tmp_path: Path) -> None:
     content = json.dumps({"doc_key": "a", "part": LONG, "sentences": [["It"]], "clusters": []})
     examples, _ = read("coref", tmp_path / "f.jsonl", content)
     assert [example.part for example in examples] == [""]
+
+
+@pytest.mark.parametrize("task", ["ner", "classify", "squad"])
+def test_a_long_number_of_a_column_names_none(tmp_path: Path, task: str) -> None:
+    roles = {"ner": "word", "classify": "text", "squad": "question"}
+    content = "Ola\tB-PER\nran\tO\n"
+    with pytest.raises(ConfigurationError, match=f"--column {roles[task]}.* got"):
+        read(task, tmp_path / "f.tsv", content, columns={roles[task]: LONG})

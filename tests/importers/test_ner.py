@@ -277,9 +277,24 @@ def test_entities_are_read_from_the_brackets_of_conll2012(tmp_path: Path) -> Non
     text += row("-LRB-", "*") + "\n" + row("Oslo", "(GPE)") + "\n#end document\n"
     examples, _ = read("ner", tmp_path / "f.conll", text)
     assert [(list(each.words), list(each.tags), each.document) for each in examples] == [
-        (["Ola", "Bay", "("], ["B-PER", "I-PER", "O"], None),
-        (["Oslo"], ["B-GPE"], None),  # the only document
+        (["Ola", "Bay", "("], ["B-PER", "I-PER", "O"], ""),
+        (["Oslo"], ["B-GPE"], ""),  # the only document
     ]
+
+
+@pytest.mark.parametrize("speaker", ["Ruth_Bay", "Ruth Bay"])
+@pytest.mark.parametrize("document", ["nw/a", "#a"])
+def test_words_and_speakers_between_tabs_may_have_spaces(
+    tmp_path: Path, speaker: str, document: str
+) -> None:
+    def row(number: int, word: str, entity: str) -> str:
+        cells = [document, "0", str(number), word, "NN", "*", "-", "-", "-", speaker, entity, "-"]
+        return "\t".join(cells) + "\n"
+
+    text = f"#begin document ({document}); part 000\n" + row(0, "10 000", "(CARDINAL)")
+    text += row(1, "men", "*") + row(2, "#", "*") + "\n#end document\n"
+    expected = [(["10 000", "men", "#"], ["B-CARDINAL", "O", "O"])]
+    assert read_tags(tmp_path / "f.conll", text) == expected
 
 
 TEXT = "Ola met Ruth Bay in Oslo."
@@ -374,7 +389,7 @@ def test_sentences_know_their_documents_if_there_are_several(tmp_path: Path, tex
 
 def test_one_document_may_be_split(tmp_path: Path) -> None:
     examples, _ = read("ner", tmp_path / "f.txt", "-DOCSTART- O\n\na O\n\nb B-X\n")
-    assert [example.document for example in examples] == [None, None]
+    assert [example.document for example in examples] == ["", ""]
 
 
 def test_the_words_are_in_the_column_with_their_capitals(tmp_path: Path) -> None:

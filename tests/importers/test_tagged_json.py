@@ -92,6 +92,22 @@ def test_words_and_tags_may_be_texts_with_spaces(tmp_path: Path, name: str, text
     assert read_tags(tmp_path / name, text) == [(["Ola", "ran"], ["B-PER", "O"])]
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("f.csv", 'satz,marken\n"Ada left","B-PER O"\n"Bo ran","B-PER O"\n'),
+        ("f.jsonl", '{"satz": ["Ada", "left"], "marken": ["B-PER", "O"]}\n'),
+    ],
+)
+def test_keys_of_whole_sentences_are_chosen_by_their_names_or_numbers(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    by_name = read_tags(tmp_path / name, content, columns={"word": "satz", "tag": "marken"})
+    by_number = read_tags(tmp_path / name, content, columns={"word": "0", "tag": "1"})
+    assert by_number == by_name
+    assert by_name[0] == (["Ada", "left"], ["B-PER", "O"])
+
+
 def test_tags_that_are_numbers_ask_for_their_names(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="line 1: the tag is a number, 1; --label-names"):
         read_tags(tmp_path / "f.jsonl", lines({"tokens": ["Ola", "ran"], "ner_tags": [1, 0]}))
@@ -118,6 +134,13 @@ def test_documents_of_spacy_are_read(tmp_path: Path) -> None:
     assert read_tags(tmp_path / "f.spacy", content) == [(WORDS, TAGS), (DRY[1], DRY[2])]
     with pytest.raises(ConfigurationError, match=r"f.spacy: not a .spacy file that can be read"):
         read_tags(tmp_path / "f.spacy", b"text")
+
+
+def test_a_type_of_several_words_in_spacy_has_underscores(tmp_path: Path) -> None:
+    doc = spacy.blank("en")("Oslo is far.")
+    doc.ents = [doc.char_span(0, 4, "big city")]
+    expected = [(["Oslo", "is", "far", "."], ["B-big_city", "O", "O", "O"])]
+    assert read_tags(tmp_path / "f.spacy", DocBin(docs=[doc]).to_bytes()) == expected
 
 
 def test_the_json_that_trained_spacy_2_is_read(tmp_path: Path) -> None:

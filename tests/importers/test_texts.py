@@ -1,6 +1,7 @@
 """Texts and pairs of texts with a label, in tables, JSON, folders and trees."""
 
 import csv
+import gzip
 import io
 import json
 from pathlib import Path
@@ -269,7 +270,10 @@ def test_spreadsheets_parquet_and_arrow_are_read_as_tables(tmp_path: Path) -> No
     with pyarrow.ipc.new_stream(tmp_path / "f.arrow", table.schema) as stream:
         stream.write_table(table)
     expected = [("It rained.", "wet"), ("It is dry.", "dry")]
-    for suffix in ("xlsx", "parquet", "feather", "arrow"):
+    for suffix in ("xlsx", "parquet"):
+        compressed = gzip.compress((tmp_path / f"f.{suffix}").read_bytes())
+        (tmp_path / f"f.{suffix}.gz").write_bytes(compressed)
+    for suffix in ("xlsx", "parquet", "feather", "arrow", "xlsx.gz", "parquet.gz"):
         assert texts(tmp_path / f"f.{suffix}") == expected
 
 
@@ -285,6 +289,12 @@ def test_an_index_of_pandas_with_the_name_of_a_column_is_left_out(tmp_path: Path
     frame = pandas.DataFrame(rows, index=pandas.Index([7, 8], name="text"))
     frame.to_parquet(tmp_path / "f.parquet")
     assert texts(tmp_path / "f.parquet") == [("It rained.", "wet"), ("It is dry.", "dry")]
+
+
+def test_a_packed_file_without_its_suffix_is_named_by_its_format(tmp_path: Path) -> None:
+    packed = gzip.compress(b"It rained.\twet\nIt is dry.\tdry\n")
+    with pytest.raises(ConfigurationError, match=r"f.txt: expected text, got gzip without .gz"):
+        texts(tmp_path / "f.txt", packed)
 
 
 @pytest.mark.parametrize("name", ["f.parquet", "f.feather"])

@@ -35,9 +35,11 @@ _FORMAT_BY_FIRST_BYTES = {
     b"\x1f\x8b": "gzip without .gz",
     b"\x28\xb5\x2f\xfd": "zstd without .zst",
     b"\x89HDF": "HDF5",
-    b"\xff\xfe": "UTF-16",
-    b"\xfe\xff": "UTF-16",
+    b"%PDF": "PDF",
+    b"\xd0\xcf\x11\xe0": "an old .xls or .doc",
+    b"ARROW1": "arrow",
 }
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def compression(path: str) -> str:
@@ -277,12 +279,20 @@ def _text_lines(lines: Iterable[bytes], name: str) -> Iterator[bytes]:
 
 
 def _check_first_bytes(first_line: bytes, name: str) -> None:
-    """Raises `BiLmError` if the first line of a file begins as another format than text does."""
+    """Raises `BiLmError` if the first line of a file begins as another format than UTF-8 does."""
+    found = format_of_bytes(first_line)
+    if first_line.startswith(_UTF_16_MARKS):
+        found = "UTF-16"
+    if found is not None:
+        raise BiLmError(f"{name}: expected text in UTF-8, plain or in .gz or .zst, got {found}")
+
+
+def format_of_bytes(content: bytes) -> str | None:
+    """Returns the format, other than text, whose files begin as the content does, or `None`."""
     for first_bytes, file_format in _FORMAT_BY_FIRST_BYTES.items():
-        if first_line.startswith(first_bytes):
-            raise BiLmError(
-                f"{name}: expected text in UTF-8, plain or in .gz or .zst, got {file_format}"
-            )
+        if content.startswith(first_bytes):
+            return file_format
+    return None
 
 
 def _lines(file: BinaryIO | BufferedIOBase) -> Iterator[bytes]:
