@@ -2,7 +2,7 @@
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -83,21 +83,13 @@ class ActivationCache:
     not read the old one's layers.
 
     `dtype` is "float32", or "float16" for half the size. Vectors that were just computed are also
-    rounded to it, so that results never depend on the cache's contents. `store_id` identifies the
-    store. Caches of the same class, `store_id` and `dtype` are equal: they return the same results.
+    rounded to it, so that results never depend on the cache's contents.
     """
 
-    def __init__(self, store: MemoryStore | SqliteStore, store_id: Hashable, dtype: str) -> None:
+    def __init__(self, store: MemoryStore | SqliteStore, dtype: str) -> None:
         check_choice("dtype", dtype, DTYPES)
         self.store = store
         self.dtype = dtype
-        self._identity = (type(self), store_id, dtype)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ActivationCache) and self._identity == other._identity
-
-    def __hash__(self) -> int:
-        return hash(self._identity)
 
     def run(
         self,
@@ -167,9 +159,7 @@ class MemoryCache(ActivationCache):
     """
 
     def __init__(self, max_gb: float = 4.0, dtype: str = "float32") -> None:
-        store = MemoryStore(_size_in_bytes(max_gb))
-        # Stores in memory differ only in their size.
-        super().__init__(store, store_id=max_gb, dtype=dtype)
+        super().__init__(MemoryStore(_size_in_bytes(max_gb)), dtype)
 
 
 class SqliteCache(ActivationCache):
@@ -192,8 +182,7 @@ class SqliteCache(ActivationCache):
         if not path:
             raise BiLmError("the path of a cache is a folder, not ''")
         folder = Path(os.path.expanduser(path)).resolve()
-        store = SqliteStore(folder, _size_in_bytes(max_gb))
-        super().__init__(store, store_id=folder, dtype=dtype)
+        super().__init__(SqliteStore(folder, _size_in_bytes(max_gb)), dtype)
 
 
 def sentence_keys(
