@@ -11,7 +11,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
 from elmo_plugin.bilm.io import BUNDLED_MODELS, check_weights, weights_file
-from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_tensor, load_plain
+from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_tensor, load_state
 
 EXTRA_STATE = "_extra_state"  # torch's name for a module's stored values other than tensors
 _MIX_WEIGHTS = ".scalar_mix.weights"  # the end of the name of a mix's weights
@@ -114,7 +114,7 @@ def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any] | None
     file = weights_file(Path(folder))
     if file is None:
         return None
-    return load_plain(file, name=str(file))
+    return load_state(file, name=str(file))
 
 
 def find_bilms(

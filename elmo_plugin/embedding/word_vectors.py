@@ -204,14 +204,11 @@ def _archived_table(folder: str | PathLike[str] | None, source: str) -> WordTabl
         if not name.endswith(EXTRA_STATE):
             continue
         prefix = name.removesuffix(EXTRA_STATE)  # such as "embedder."
-        if f"{prefix}vectors" not in state:
+        tensor_names = [prefix + field for field in WordTable._fields]
+        if any(tensor_name not in state for tensor_name in tensor_names):
             continue  # a module of another kind, or vectors that are not stored
         if _read_metadata(state[name])["vectors"] == source:
-            return WordTable(
-                keys=state[f"{prefix}keys"],
-                vectors=state[f"{prefix}vectors"],
-                scales=state[f"{prefix}scales"],
-            )
+            return WordTable(*[state[tensor_name] for tensor_name in tensor_names])
     if source not in BUNDLED_TABLES:
         raise ConfigurationError(f"{folder}: the word vectors {source} are not in the weights")
     return None

@@ -6,6 +6,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Instance, Token, Vocabulary
 from allennlp.data.fields import TextField
 
+from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement
 from elmo_plugin.embedding.word_vectors import WordVectorsEmbedder, WordVectorsIndexer
 
 VECTORS = "the 1 2\nplay 3 4\nPlay 5 6\n"
@@ -74,9 +75,20 @@ def test_vectors_of_a_file_are_stored_and_need_no_file(file: str, tmp_path: Path
 
 
 def test_an_archive_that_lost_its_vectors_reads_no_file(file: str, tmp_path: Path) -> None:
-    torch.save({"linear": torch.eye(2)}, tmp_path / "weights.th")
-    with pytest.raises(ConfigurationError, match="not in the weights"):
-        WordVectorsEmbedder(file, serialization_dir=tmp_path)
+    without_keys = WordVectorsEmbedder(file).state_dict()
+    del without_keys["keys"]
+    for state in ({"linear": torch.eye(2)}, without_keys):
+        torch.save(state, tmp_path / "weights.th")
+        with pytest.raises(ConfigurationError, match="not in the weights"):
+            WordVectorsEmbedder(file, serialization_dir=tmp_path)
+
+
+def test_an_archive_of_tensors_without_names_is_a_configuration_error(tmp_path: Path) -> None:
+    torch.save([torch.eye(2)], tmp_path / "weights.th")
+    with pytest.raises(ConfigurationError, match=r"weights\.th: its weights are not tensors with"):
+        WordVectorsEmbedder(serialization_dir=tmp_path)
+    with pytest.raises(ConfigurationError, match=r"weights\.th: its weights are not tensors with"):
+        ContextualElmo("tiny", input=ElmoPlacement(), serialization_dir=tmp_path)
 
 
 def test_only_the_digest_of_bundled_vectors_is_stored() -> None:

@@ -25,7 +25,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes
 from elmo_plugin.common.formats.archives import AnyPath
 from elmo_plugin.common.formats.json_files import read_json
-from elmo_plugin.common.formats.torch_files import load_plain
+from elmo_plugin.common.formats.torch_files import load_state
 
 CONFIG = "config.json"
 TOKEN_EMBEDDER = "token_embedder.pkl"
@@ -76,7 +76,13 @@ def read_folder(folder: AnyPath) -> tuple[BiLmOptions, dict[str, Tensor]]:
 
 def _read_weights(file: AnyPath, mappings: Iterable[TensorMapping]) -> dict[str, Tensor]:
     """Reads a weight file, and converts its tensors to ours."""
-    return convert(_read_state(file), mappings, f"weight file {file}")
+    name = f"weight file {file}"
+    source: Path | bytes
+    if isinstance(file, Path):
+        source = file
+    else:  # in a zip archive
+        source = read_bytes(file, name)
+    return convert(load_state(source, name), mappings, name)
 
 
 def _token_encoder_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
@@ -106,21 +112,6 @@ def _token_encoder_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
         "projection.weight", (f"{ours}.projection.weight",), (dim, sizes.n_features)
     )
     yield TensorMapping("projection.bias", (f"{ours}.projection.bias",), (dim,))
-
-
-def _read_state(file: AnyPath) -> dict[str, Any]:
-    """Reads a `state_dict`. Raises `BiLmError` if the file is missing or has something else."""
-    if not file.is_file():
-        raise BiLmError(f"weight file not found: {file}")
-    source: Path | bytes
-    if isinstance(file, Path):
-        source = file
-    else:  # in a zip archive
-        source = file.read_bytes()
-    state = load_plain(source, name=f"weight file {file}")
-    if not isinstance(state, dict):
-        raise BiLmError(f"weight file {file}: expected a dictionary of tensors")
-    return state
 
 
 def read_options(folder: AnyPath) -> BiLmOptions:

@@ -18,7 +18,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes
 from elmo_plugin.common.formats.archives import read_members
 from elmo_plugin.common.formats.json_files import as_object, parse_json
-from elmo_plugin.common.formats.torch_files import check_all_finite, json_from_tensor, load_plain
+from elmo_plugin.common.formats.torch_files import check_all_finite, json_from_tensor, load_state
 
 CONFIG_NAME = "config.json"
 # The first in an archive, the second in a serialization directory.
@@ -197,11 +197,7 @@ def _state(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
     present = [file for file in WEIGHTS_NAMES if file in files]
     if not present:
         raise BiLmError(f"{name}: {' or '.join(WEIGHTS_NAMES)} is missing")
-    file = present[0]
-    state = load_plain(files[file], name)
-    if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
-        raise BiLmError(f"{name}: its {file} holds no tensors with names")
-    return state
+    return load_state(files[present[0]], name)
 
 
 def _config(files: Mapping[str, bytes], name: str) -> dict[str, Any]:

@@ -44,6 +44,17 @@ def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
     return content
 
 
+def load_state(file: str | os.PathLike[str] | bytes, name: str) -> dict[str, Any]:
+    """
+    Reads the `state_dict` of a module, as `load_plain` does. Raises `BiLmError`, beginning with
+    `name`, if the file holds anything but a dictionary with names.
+    """
+    state = load_plain(file, name)
+    if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
+        raise BiLmError(f"{name}: its weights are not tensors with names")
+    return state
+
+
 def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
     """
     Compares the content of a file of torch with the checksums in it. Raises `BiLmError`, beginning
