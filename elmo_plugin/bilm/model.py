@@ -184,9 +184,7 @@ class BiLm(BiLmNetwork):
         write_files(folder, checkpoint)
         write_card(folder, checkpoint)
 
-    @untraced
     @suggests_arguments
-    @torch.no_grad()
     def embed(self, sentences: Iterable[Iterable[Any]], cache: Cache | None = None) -> list[Tensor]:
         """
         Embeds any number of sentences, of any length, without dropout.
@@ -212,7 +210,6 @@ class BiLm(BiLmNetwork):
         return self._select_each(sentences, lambda layers, words: layers.clone(), cache)
 
     @untraced
-    @torch.no_grad()
     def _select_each(
         self,
         sentences: Iterable[Iterable[Any]],
@@ -256,7 +253,7 @@ class BiLm(BiLmNetwork):
         if is_frozen and cache is not None:
             character_ids = self.character_ids(sentences)
             precision = settings.precision.name
-            return self.forward_cached(character_ids, precision, cache=cache).layers
+            return self.forward_cached(character_ids, precision=precision, cache=cache).layers
         slots = self.options.char_cnn.max_characters_per_token
         device = self.boundaries.device
         with only_no_grad(device):

@@ -57,14 +57,22 @@ class BiLmOutput(NamedTuple):
 
 
 class Cache(Protocol):
-    """
-    Stores the layers of sentences between batches. `run(compute, digest, character_ids, num_layers,
-    output_dim)` returns the output for the character ids, and calls `compute` with those sentences
-    that are not stored for a biLM with this digest.
-    """
+    """Stores the layers of sentences between batches."""
 
-    @property
-    def run(self) -> Callable[..., BiLmOutput]: ...
+    def run(
+        self,
+        compute: Callable[[Tensor], BiLmOutput],
+        digest: bytes,
+        character_ids: Tensor,
+        num_layers: int,
+        output_dim: int,
+        /,
+    ) -> BiLmOutput:
+        """
+        Returns the output for the character ids, and calls `compute` with those sentences that are
+        not stored for a biLM with this digest.
+        """
+        ...
 
 
 def check_cache(cache: Cache | None) -> None:
@@ -421,7 +429,8 @@ class BiLmNetwork(DerivingModule):
         character_ids: Tensor,
         precision: str | None = None,
         max_batch_tokens: int | None = None,
-        cache: Cache | None = None,
+        *,
+        cache: Cache,
     ) -> BiLmOutput:
         """
         Computes a batch without a state. If the biLM is frozen, reads stored sentences from the
@@ -435,12 +444,9 @@ class BiLmNetwork(DerivingModule):
         def compute(ids: Tensor) -> BiLmOutput:
             return self(ids, precision=name, max_batch_tokens=max_batch_tokens)
 
-        if cache is None:
+        if self.is_trainable:
             return compute(character_ids)
-        derived = self.derived_values()
-        if derived is None:  # the biLM is trained
-            return compute(character_ids)
-        digest = derive_once(derived, ("digest", name), self._digest, name)
+        digest = self.digest(name)
         output = cache.run(compute, digest, character_ids, self.num_layers, self.output_dim)
         dtype = self.token_encoder.projection.weight.dtype  # a cache returns float32
         return output._replace(layers=output.layers.to(dtype))
