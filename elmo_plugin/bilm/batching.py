@@ -42,13 +42,11 @@ class LstmState(NamedTuple):
         """Returns the states of these sentences, in this order."""
         return LstmState(self.hidden[:, :, sentences], self.cell[:, :, sentences])
 
-    def padded(self, num_sentences: int) -> "LstmState":
-        """Adds zeros for further sentences, so that there are at least `num_sentences`."""
+    def resized(self, num_sentences: int) -> "LstmState":
+        """Adds zeros for further sentences, or leaves out the last ones."""
         missing = num_sentences - self.cell.size(2)
-        if missing <= 0:
-            return self
         # torch counts dimensions from the last one: nothing is added to the vectors, and `missing`
-        # rows are added after the sentences.
+        # rows are added after the sentences, or removed if the number is negative.
         extent = (0, 0, 0, missing)
         hidden = nn.functional.pad(self.hidden, extent)
         cell = nn.functional.pad(self.cell, extent)
@@ -77,8 +75,6 @@ class LstmState(NamedTuple):
     @staticmethod
     def concatenated(states: Sequence["LstmState"]) -> "LstmState":
         """Puts the sentences of several states one after the other."""
-        if len(states) == 1:
-            return states[0]
         hidden = torch.cat([state.hidden for state in states], dim=2)
         cell = torch.cat([state.cell for state in states], dim=2)
         return LstmState(hidden, cell)

@@ -125,11 +125,6 @@ class BiLm(BiLmNetwork):
     def __bool__(self) -> bool:
         return True  # otherwise Python would ask for the length
 
-    @property
-    def device(self) -> torch.device:
-        """Where the biLM computes; `to` moves it."""
-        return self.boundaries.device
-
     @classmethod
     @suggests_arguments
     def from_pretrained(
@@ -255,9 +250,8 @@ class BiLm(BiLmNetwork):
             precision = settings.precision.name
             return self.forward_cached(character_ids, precision=precision, cache=cache).layers
         slots = self.options.char_cnn.max_characters_per_token
-        device = self.boundaries.device
-        with only_no_grad(device):
-            batch = number_words(sentences, slots, device)
+        with only_no_grad(self.device):
+            batch = number_words(sentences, slots, self.device)
             return self.forward_batch(batch, settings).layers
 
     @overload

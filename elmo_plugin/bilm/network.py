@@ -158,6 +158,11 @@ class BiLmNetwork(DerivingModule):
             )
 
     @property
+    def device(self) -> torch.device:
+        """Where the biLM computes; `to` moves it."""
+        return self.boundaries.device
+
+    @property
     def output_dim(self) -> int:
         """The size of a word's vector in each layer, for both directions together."""
         return 2 * self.options.lstm.projection_dim
@@ -174,7 +179,7 @@ class BiLmNetwork(DerivingModule):
         """
         if requested is None:
             requested = self.precision
-        return precision_on(self.boundaries.device, requested)
+        return precision_on(self.device, requested)
 
     def forward_settings(
         self, precision: str | None = None, keep_state: bool = False
@@ -234,8 +239,7 @@ class BiLmNetwork(DerivingModule):
         if state is not None:
             # The earlier batch may have had fewer sentences than this one, or more. If it had
             # fewer, the further sentences start from zero.
-            num_sentences = len(lengths)
-            state_before = state.padded(num_sentences).rows(slice(num_sentences))
+            state_before = state.resized(len(lengths))
         settings = self.forward_settings(precision, keep_state)
         if self._needs_gradients(settings, state):
             # With gradients, the LSTM refuses every precision but float32. It gets the precision
@@ -414,12 +418,11 @@ class BiLmNetwork(DerivingModule):
 
     def _read_boundary(self, settings: ForwardSettings) -> LstmState:
         """Runs each direction over its first boundary, as if it were a sentence of one word."""
-        device = self.boundaries.device
         # The rows in `boundaries`: the forward direction reads `<S>`, and the backward one `</S>`.
-        begin = torch.tensor([0], device=device)
-        end = torch.tensor([1], device=device)
+        begin = torch.tensor([0], device=self.device)
+        end = torch.tensor([1], device=self.device)
         one_word = torch.tensor([1])  # the length of the only sentence
-        packing = pack(one_word, device)
+        packing = pack(one_word, self.device)
         settings = settings._replace(keep_state=True)
         output = self.forward_packed(self.boundaries, (begin, end), packing, settings)
         return cast(LstmState, output.state)
