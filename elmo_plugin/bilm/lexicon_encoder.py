@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE, END_SENTENCE
 from elmo_plugin.bilm.derived import DerivedValues
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, Lexicon, LexiconCnnOptions
-from elmo_plugin.bilm.precision import FLOAT32, Precision
+from elmo_plugin.bilm.precision import Precision
 from elmo_plugin.bilm.token_encoder import (
     CachedTokenEncoder,
     TokenEncoder,
@@ -60,10 +60,7 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         self.projection = nn.Linear(options.n_features, projection_dim)
 
     def encode_words(
-        self,
-        character_ids: Tensor,
-        precision: Precision = FLOAT32,
-        derived: DerivedValues | None = None,
+        self, character_ids: Tensor, precision: Precision, derived: DerivedValues | None
     ) -> Tensor:
         """
         Returns the vectors of at least one word, shape (words, projection_dim). Every precision is

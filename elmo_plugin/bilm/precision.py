@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -22,11 +22,16 @@ from elmo_plugin.common.provenance import processor
 logger = get_logger(__name__)
 
 
-# A product with a weight in the layout that is fastest to multiply. It is called with inputs of
-# shape (rows, inputs), and returns `inputs @ weight.t()` plus the bias, shape (rows, outputs). A
-# second argument, of the shape of the result, is added instead of the bias. With a weight for each
-# direction, all shapes begin with the directions.
-PackedLinear = Callable[..., Any]
+class PackedLinear(Protocol):
+    """A product with a weight in the layout that is fastest to multiply."""
+
+    def __call__(self, inputs: Tensor, added: Tensor | None = None, /) -> Tensor:
+        """
+        Returns `inputs @ weight.t()` plus the bias, shape (rows, outputs), for inputs of shape
+        (rows, inputs). `added`, of the shape of the result, is added instead of the bias. With a
+        weight for each direction, all shapes begin with the directions.
+        """
+        ...
 
 
 class Precision:

@@ -136,7 +136,7 @@ class CachedTokenEncoder(nn.Module):
         if len(character_ids) == 0:
             return self.projection.weight.new_zeros(0, self.projection.out_features)
         if derived is None:  # the weights are trained, so no vector is stored
-            return self.encode_words(character_ids, precision)
+            return self.encode_words(character_ids, precision, derived)
         encode = partial(self.encode_words, precision=precision, derived=derived)
         cache = derived.get(("words", precision.name), WordCache, self.word_cache_size)
         return cache.look_up(character_ids, encode)
@@ -169,10 +169,7 @@ class TokenEncoder(CachedTokenEncoder):
         nn.init.zeros_(self.projection.bias)
 
     def encode_words(
-        self,
-        character_ids: Tensor,
-        precision: Precision = FLOAT32,
-        derived: DerivedValues | None = None,
+        self, character_ids: Tensor, precision: Precision, derived: DerivedValues | None
     ) -> Tensor:
         """Returns the vectors of at least one word, shape (words, projection_dim)."""
         check_character_ids(character_ids)
