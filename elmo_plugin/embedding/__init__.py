@@ -14,7 +14,6 @@ from elmo_plugin.embedding.cache import MemoryCache, SqliteCache
 from elmo_plugin.embedding.representations import (
     ElmoRepresentations,
     LayerMix,
-    ScalarMix,
     weighted_sum,
 )
 

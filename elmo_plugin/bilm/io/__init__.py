@@ -4,7 +4,6 @@ from.
 
 from elmo_plugin.bilm.io.hdf5_weights import (
     DTYPES,
-    PADDING_WORD,
     UNKNOWN_WORDS,
     SoftmaxWeights,
 )
