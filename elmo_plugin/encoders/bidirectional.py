@@ -9,7 +9,7 @@ from allennlp.modules.input_variational_dropout import InputVariationalDropout
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from torch import BoolTensor, Tensor, nn
 
-from elmo_plugin.encoders.recurrences import SizedEncoder, read_both_ways
+from elmo_plugin.encoders.recurrences import SizedEncoder, check_rate, read_both_ways
 
 
 @Seq2SeqEncoder.register("variational_bilstm")
@@ -45,6 +45,7 @@ class VariationalBiLstm(SizedEncoder):
                 "variational_bilstm: hidden_sizes: expected the size of each layer, got "
                 f"{hidden_sizes}"
             )
+        check_rate("variational_bilstm: recurrent_dropout", recurrent_dropout)
         output_dim = 2 * hidden_sizes[-1]  # both directions of the last layer
         super().__init__(input_size, output_dim, is_bidirectional=True)
         self.dropout = InputVariationalDropout(dropout)

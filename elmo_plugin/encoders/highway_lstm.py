@@ -17,6 +17,7 @@ from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.encoders.recurrences import (
     InputProduct,
     SizedEncoder,
+    check_rate,
     double_g_and_transpose,
     draw_mask,
     pack_rows,
@@ -214,14 +215,16 @@ class HighwayLstm(SizedEncoder):
         steps of a sentence. The next time step and the next layer both read the vectors after
         dropout (He et al., 2017, equation 13). In AllenNLP 2, only the next time step does.
 
-    Raises `ConfigurationError` if there are no layers.
+    Raises `ConfigurationError` if there are no layers or cells, or for an impossible rate.
     """
 
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int, *, recurrent_dropout: float = 0.0
     ) -> None:
         super().__init__(input_size, hidden_size, is_bidirectional=False)
+        check_at_least("highway_lstm: hidden_size", hidden_size, least=1, error=ConfigurationError)
         check_at_least("highway_lstm: num_layers", num_layers, least=1, error=ConfigurationError)
+        check_rate("highway_lstm: recurrent_dropout", recurrent_dropout)
         self.layers = nn.ModuleList()
         layer_input_size = input_size
         for _ in range(num_layers):

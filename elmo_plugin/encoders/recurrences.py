@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
+from allennlp.common.checks import ConfigurationError
 from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
 from overrides import overrides
 from torch import BoolTensor, Tensor, nn
@@ -97,6 +98,12 @@ def _run_recurrence(layer: nn.RNNBase, packed: "PackedRows", recurrent_dropout: 
     dropout_mask = draw_mask(packed.rows, recurrent_dropout, *mask_shape)
     activations = projected + bias.unsqueeze(1)
     return LstmRecurrence.apply(activations, weight, packed.batch_sizes, dropout_mask)
+
+
+def check_rate(name: str, rate: float) -> None:
+    """Raises `ConfigurationError`, beginning with `name`, unless this is a rate of dropout."""
+    if not 0 <= rate <= 1:
+        raise ConfigurationError(f"{name}: expected a rate from 0 to 1, got {rate}")
 
 
 def draw_mask(like: Tensor, rate: float, *shape: int) -> Tensor | None:
