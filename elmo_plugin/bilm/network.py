@@ -31,7 +31,7 @@ from elmo_plugin.bilm.lstm import DirectionalLstm, ForwardSettings, lstm_layers,
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.bilm.precision import Precision, get_precision, precision_on
 from elmo_plugin.bilm.token_encoder import CachedTokenEncoder
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, check_at_least
 
 MAX_BATCH_TOKENS = 8192
 
@@ -118,6 +118,7 @@ class BiLmNetwork(DerivingModule):
             raise _wrong_options(options)
         self.options = options
         self.precision = get_precision(precision).name  # raises for an unknown name
+        check_at_least("max_batch_tokens", max_batch_tokens, least=1)
         self.max_batch_tokens = max_batch_tokens
         self.recurrence = "auto"  # tests set other values, see `ForwardSettings`
         # If weights are given, they replace the random ones that the modules draw below. Drawing
@@ -250,9 +251,10 @@ class BiLmNetwork(DerivingModule):
             batch = find_words(character_ids, lengths)
             output = self.forward_batch(batch, settings, state_before, boundaries)
         else:
-            max_tokens = max_batch_tokens or self.max_batch_tokens
+            if max_batch_tokens is None:
+                max_batch_tokens = self.max_batch_tokens
             output = self._forward_in_chunks(
-                character_ids, lengths, settings, state_before, boundaries, max_tokens
+                character_ids, lengths, settings, state_before, boundaries, max_batch_tokens
             )
         if output.state is None or state is None:
             return output

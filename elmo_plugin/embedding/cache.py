@@ -4,6 +4,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -210,6 +211,6 @@ def sentence_keys(
 
 def _size_in_bytes(max_gb: float) -> int:
     """Returns the size of a cache in bytes. Raises `BiLmError` if no cache can have it."""
-    if not 0 < max_gb < _MAX_GB:
-        raise BiLmError(f"max_gb of a cache: expected 0 < max_gb < {_MAX_GB}, got {max_gb}")
+    if not isinstance(max_gb, Real) or not 0 < max_gb < _MAX_GB:
+        raise BiLmError(f"max_gb of a cache: expected 0 < max_gb < {_MAX_GB}, got {max_gb!r:.60}")
     return int(max_gb * GIGABYTE)
