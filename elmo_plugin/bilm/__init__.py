@@ -24,19 +24,21 @@ from elmo_plugin.bilm.characters import (
 )
 from elmo_plugin.bilm.encoded_text import EncodedText
 from elmo_plugin.bilm.encoding import (
-    LAYER_NAMES,
     POOLINGS,
     TOKENIZERS,
-    Layers,
     Tokenizer,
     check_encoding,
+    make_tokenizer,
+)
+from elmo_plugin.bilm.inputs import as_words, listed_items
+from elmo_plugin.bilm.layers import (
+    LAYER_NAMES,
+    Layers,
     check_layers,
     layer_numbers,
-    make_tokenizer,
     mixing_weights,
     select_layers,
 )
-from elmo_plugin.bilm.inputs import as_words, listed_items
 from elmo_plugin.bilm.model import BiLm
 from elmo_plugin.bilm.network import MAX_BATCH_TOKENS, BiLmOutput, Cache, check_cache
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions

@@ -13,12 +13,10 @@ from elmo_plugin.bilm.batching import number_words, split_by_tokens
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.encoded_text import EncodedText
 from elmo_plugin.bilm.encoding import (
-    Layers,
     TextOptions,
     Tokenizer,
     WordOptions,
     check_encoding,
-    check_layers,
     cosine_similarities,
     default_layers,
     encode_texts,
@@ -33,6 +31,7 @@ from elmo_plugin.bilm.inputs import (
     untraced,
 )
 from elmo_plugin.bilm.io import Card, Checkpoint, Source, read_checkpoint, write_card, write_files
+from elmo_plugin.bilm.layers import Layers, check_layers
 from elmo_plugin.bilm.lstm import ForwardSettings
 from elmo_plugin.bilm.network import BiLmNetwork, Cache, check_cache, only_no_grad
 from elmo_plugin.common.meanings import no_attribute

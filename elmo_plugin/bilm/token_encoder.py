@@ -14,9 +14,10 @@ from torch.autograd import Function
 from elmo_plugin.bilm.autograd import first_derivative_only
 from elmo_plugin.bilm.batching import check_character_ids
 from elmo_plugin.bilm.characters import NUM_CHARACTERS
-from elmo_plugin.bilm.derived import DerivedValues, WordCache, derive_once
+from elmo_plugin.bilm.derived import DerivedValues, derive_once
 from elmo_plugin.bilm.options import CharCnnOptions, LexiconCnnOptions
 from elmo_plugin.bilm.precision import FLOAT32, Precision, autocast_dtype
+from elmo_plugin.bilm.word_cache import WordCache
 
 # Words of similar length are encoded together, this many at a time: on a CPU their windows stay in
 # its cache.
