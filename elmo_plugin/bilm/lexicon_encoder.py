@@ -8,15 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE, END_SENTENCE
+from elmo_plugin.bilm.convolutions import encode_by_length
 from elmo_plugin.bilm.derived import DerivedValues
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, Lexicon, LexiconCnnOptions
 from elmo_plugin.bilm.precision import Precision
-from elmo_plugin.bilm.token_encoder import (
-    CachedTokenEncoder,
-    TokenEncoder,
-    encode_by_length,
-    word_features,
-)
+from elmo_plugin.bilm.token_encoder import CachedTokenEncoder, TokenEncoder, word_features
 
 UNKNOWN = "<oov>"
 PADDING = "<pad>"

@@ -10,12 +10,13 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm.autograd import Dropout
-from elmo_plugin.bilm.batching import LstmState, mean_rows_of_a_step
 from elmo_plugin.bilm.derived import DerivedValues, derive_once
 from elmo_plugin.bilm.lstm_cell import LstmLayer, Recurrence
 from elmo_plugin.bilm.lstm_frozen import BatchedRecurrence, SeparateRecurrence
+from elmo_plugin.bilm.lstm_state import LstmState
 from elmo_plugin.bilm.lstm_training import TrainingRecurrence
 from elmo_plugin.bilm.options import LstmOptions
+from elmo_plugin.bilm.packing import mean_rows_of_a_step
 from elmo_plugin.bilm.precision import FLOAT32, Precision
 from elmo_plugin.common.errors import BiLmError
 

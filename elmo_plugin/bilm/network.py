@@ -9,15 +9,7 @@ from typing import NamedTuple, Protocol, cast
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.batching import (
-    LstmState,
-    Packing,
-    WordBatch,
-    find_words,
-    pack,
-    sentence_lengths,
-    split_by_tokens,
-)
+from elmo_plugin.bilm.batching import WordBatch, find_words, sentence_lengths, split_by_tokens
 from elmo_plugin.bilm.characters import (
     BEGIN_SENTENCE_TOKEN,
     END_SENTENCE_TOKEN,
@@ -28,7 +20,9 @@ from elmo_plugin.bilm.inputs import untraced
 from elmo_plugin.bilm.io import weights_digest
 from elmo_plugin.bilm.lexicon_encoder import make_token_encoder
 from elmo_plugin.bilm.lstm import DirectionalLstm, ForwardSettings, lstm_layers, zero_state
+from elmo_plugin.bilm.lstm_state import LstmState
 from elmo_plugin.bilm.options import BiLmOptions
+from elmo_plugin.bilm.packing import Packing, pack
 from elmo_plugin.bilm.precision import Precision, get_precision, precision_on
 from elmo_plugin.bilm.token_encoder import CachedTokenEncoder
 from elmo_plugin.common.errors import BiLmError, check_at_least

@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import PRECISIONS, BiLmError, LstmOptions
-from elmo_plugin.bilm.batching import LstmState, WordBatch
+from elmo_plugin.bilm.batching import WordBatch
 from elmo_plugin.bilm.lstm import DirectionalLstm, ForwardSettings, lstm_layers, zero_state
+from elmo_plugin.bilm.lstm_state import LstmState
 
 LAYERS = 2
 DIRECTIONS = 2

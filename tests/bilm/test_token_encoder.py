@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.bilm import BiLm, BiLmError, get_precision, token_encoder
+from elmo_plugin.bilm import BiLm, BiLmError, convolutions, get_precision
 from tests.bilm.rounding import check_under_autocast, relative_error
 from tests.bilm.token_encoders import by_the_book, ids_of, skip_where_missing, small_encoder
 from tests.close import assert_near
@@ -26,7 +26,7 @@ def test_each_words_vector_equals_the_formulas(
 
 
 def test_gradients_equal_the_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(token_encoder, "WORDS_AT_A_TIME_ON_CPU", 4)
+    monkeypatch.setattr(convolutions, "WORDS_AT_A_TIME_ON_CPU", 4)
     encoder = small_encoder().double()
     ids = ids_of(["to", "be", "or", "not", "to", "", "x" * 42, "x" * 45, "y" * 60, "question"])
     weights = torch.randn(len(ids), 6, dtype=torch.double)
@@ -47,7 +47,7 @@ def test_vectors_in_training_equal_those_without_gradients_for_any_word_length(
     ids = ids_of(words)
     expected = small_encoder().double().requires_grad_(False)(ids)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(token_encoder, "WORDS_AT_A_TIME_ON_CPU", size)
+        patch.setattr(convolutions, "WORDS_AT_A_TIME_ON_CPU", size)
         vectors = small_encoder().double()(ids)
     assert vectors.requires_grad
     torch.testing.assert_close(vectors, expected)
