@@ -2,7 +2,7 @@
 installed.
 """
 
-from elmo_plugin.bilm.autograd import Dropout, first_derivative_only
+from elmo_plugin.bilm.autograd import first_derivative_only
 from elmo_plugin.bilm.batching import split_by_tokens, unique_rows
 from elmo_plugin.bilm.characters import (
     BEGIN_SENTENCE_TOKEN,
@@ -16,6 +16,7 @@ from elmo_plugin.bilm.characters import (
     word_to_character_ids,
 )
 from elmo_plugin.bilm.convolutions import convolve_by_length
+from elmo_plugin.bilm.dropout import Dropout
 from elmo_plugin.bilm.encoded_text import EncodedText
 from elmo_plugin.bilm.encoding import (
     POOLINGS,

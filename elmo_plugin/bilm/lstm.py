@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.autograd import Dropout
 from elmo_plugin.bilm.derived import DerivedValues, derive_once
+from elmo_plugin.bilm.dropout import Dropout
 from elmo_plugin.bilm.lstm_cell import LstmLayer, Recurrence
 from elmo_plugin.bilm.lstm_frozen import BatchedRecurrence, SeparateRecurrence
 from elmo_plugin.bilm.lstm_state import LstmState
