@@ -14,8 +14,8 @@ from torch import Tensor
 from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLm, BiLmError
 from elmo_plugin.bilm.io import BUNDLED_MODELS, weights_digest
 from elmo_plugin.common.errors import advise_version, as_configuration_error
-from elmo_plugin.common.formats.torch_files import check_all_finite
-from elmo_plugin.embedding.archive import EXTRA_STATE, ElmoMetadata, archived_bilm
+from elmo_plugin.common.formats.torch_files import EXTRA_STATE, check_all_finite
+from elmo_plugin.embedding.archive import ElmoMetadata, archived_bilm
 from elmo_plugin.embedding.cache import ActivationCache, MemoryCache, SqliteCache
 from elmo_plugin.embedding.representations import ElmoRepresentations, LayerMix, MixSettings
 

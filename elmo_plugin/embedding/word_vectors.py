@@ -7,40 +7,20 @@ from typing import Any
 
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import TokenIndexer, Vocabulary
+from allennlp.data import TokenIndexer
 from allennlp.data.token_indexers.token_indexer import IndexedTokenList
-from allennlp.data.tokenizers import Token
 from allennlp.modules import TokenEmbedder
 from overrides import overrides
 from torch import Tensor, nn
 
 from elmo_plugin.common.errors import advise_version, as_configuration_error
-from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_tensor
+from elmo_plugin.common.formats.torch_files import EXTRA_STATE, json_from_tensor, json_to_tensor
 from elmo_plugin.common.word_keys import word_key
-from elmo_plugin.embedding.archive import EXTRA_STATE, stored_state
+from elmo_plugin.embedding.archive import stored_state
+from elmo_plugin.embedding.text_indexer import TextIndexer
 from elmo_plugin.embedding.word_table import BUNDLED_TABLES, WordTable, read_table
 
 _METADATA_NAME = "the metadata of word vectors in the weights"  # in messages
-
-
-class TextIndexer(TokenIndexer):
-    """
-    The base of token indexers without a vocabulary: an indexed token is its text, under `key`.
-    """
-
-    key: str
-
-    @overrides
-    def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
-        pass
-
-    @overrides
-    def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
-        return {self.key: [token.ensure_text() for token in tokens]}
-
-    @overrides
-    def get_empty_token_list(self) -> IndexedTokenList:
-        return {self.key: []}
 
 
 @TokenIndexer.register("word_vectors")

@@ -7,8 +7,9 @@ import torch
 from torch import nn
 
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.formats.torch_files import EXTRA_STATE
 from elmo_plugin.embedding import ElmoRepresentations, LayerWeights, read_layer_weights
-from elmo_plugin.embedding.archive import EXTRA_STATE, ElmoMetadata
+from elmo_plugin.embedding.archive import ElmoMetadata
 from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement
 from elmo_plugin.embedding.representations import ScalarMix
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from elmo_plugin.bilm.io.card import CARD_NAME, Card
-from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights, write_weights
+from elmo_plugin.bilm.io.hdf5_weights import write_weights
+from elmo_plugin.bilm.io.softmax_weights import SoftmaxWeights
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, atomic_write_all, refuse_folder

@@ -22,6 +22,7 @@ from elmo_plugin.common.formats.json_files import parse_json
 
 _MAJOR, _MINOR = re.findall(r"\d+", torch.__version__)[:2]
 TORCH_VERSION = (int(_MAJOR), int(_MINOR))
+EXTRA_STATE = "_extra_state"  # torch's name for a module's stored values other than tensors
 
 
 def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
