@@ -86,8 +86,8 @@ class BiLm(BiLmNetwork):
 
     def __repr__(self) -> str:
         """Returns four lines: on the sizes, the layers, the words and the training."""
-        slots = self.options.char_cnn.max_characters_per_token
-        bytes_read = slots - 2  # two slots are for the begin and the end of the word
+        max_characters = self.options.char_cnn.max_characters_per_token
+        bytes_read = max_characters - 2  # without the marks of the begin and the end of the word
         training = ""
         if self.card is not None:
             training = self.card.first_statement()
@@ -248,9 +248,9 @@ class BiLm(BiLmNetwork):
             character_ids = self.character_ids(sentences)
             precision = settings.precision.name
             return self.forward_cached(character_ids, precision=precision, cache=cache).layers
-        slots = self.options.char_cnn.max_characters_per_token
+        max_characters = self.options.char_cnn.max_characters_per_token
         with only_no_grad(self.device):
-            batch = number_words(sentences, slots, self.device)
+            batch = number_words(sentences, max_characters, self.device)
             return self.forward_batch(batch, settings).layers
 
     @overload
@@ -404,6 +404,6 @@ class BiLm(BiLmNetwork):
         Returns the character ids of sentences, as `forward` takes them, on the biLM's device. Shape
         (sentences, words of the longest, characters).
         """
-        slots = self.options.char_cnn.max_characters_per_token
-        ids = sentences_to_character_ids(sentences, slots)
+        max_characters = self.options.char_cnn.max_characters_per_token
+        ids = sentences_to_character_ids(sentences, max_characters)
         return torch.from_numpy(ids).to(self.device)

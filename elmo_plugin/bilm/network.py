@@ -228,8 +228,8 @@ class BiLmNetwork(DerivingModule):
                 "a biLM is called with character ids: use bilm.encode for text, bilm.embed for "
                 "lists of words"
             )
-        slots = self.options.char_cnn.max_characters_per_token
-        lengths = sentence_lengths(character_ids, slots)  # Shape: (batch,)
+        max_characters = self.options.char_cnn.max_characters_per_token
+        lengths = sentence_lengths(character_ids, max_characters)  # Shape: (batch,)
         state_before = None
         if state is not None:
             # The earlier batch may have had fewer sentences than this one, or more. If it had
@@ -480,8 +480,8 @@ def _wrong_options(options: object) -> BiLmError:
 def _boundary_ids(options: BiLmOptions) -> Tensor:
     """Returns the character ids of the two sentence boundaries, shape (2, characters)."""
     boundaries_as_sentence = [BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN]
-    slots = options.char_cnn.max_characters_per_token
-    ids = sentences_to_character_ids([boundaries_as_sentence], slots)
+    max_characters = options.char_cnn.max_characters_per_token
+    ids = sentences_to_character_ids([boundaries_as_sentence], max_characters)
     # int32, because DDP broadcasts buffers at start-up and cannot send int16.
     return torch.from_numpy(ids[0]).int()
 

@@ -11,7 +11,7 @@ from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
 from elmo_plugin.bilm.io import BUNDLED_MODELS, check_weights, weights_file
 from elmo_plugin.common.formats.torch_files import (
     EXTRA_STATE,
-    json_from_tensor,
+    entries_from_tensor,
     json_to_tensor,
     load_state,
 )
@@ -47,10 +47,7 @@ class ElmoMetadata(NamedTuple):
         Reads a description from the tensor that was stored with the weights. Raises `BiLmError` if
         the tensor does not contain one. Does not check the options: `BiLmOptions.from_dict` does.
         """
-        metadata = json_from_tensor(content, METADATA_NAME)
-        if not isinstance(metadata, dict) or set(metadata) != set(cls._fields):
-            expected = ", ".join(cls._fields)
-            raise BiLmError(f"{METADATA_NAME}: expected {expected}, got {metadata!r}")
+        metadata = entries_from_tensor(content, METADATA_NAME, keys=cls._fields)
         layers = metadata["layers"]
         if not _are_layers_of_placements(layers):
             raise BiLmError(f"{METADATA_NAME}: expected lists of layers, got {layers!r}")

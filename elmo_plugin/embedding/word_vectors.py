@@ -14,13 +14,11 @@ from overrides import overrides
 from torch import Tensor, nn
 
 from elmo_plugin.common.errors import advise_version, as_configuration_error
-from elmo_plugin.common.formats.torch_files import EXTRA_STATE, json_from_tensor, json_to_tensor
+from elmo_plugin.common.formats.torch_files import EXTRA_STATE, entries_from_tensor, json_to_tensor
 from elmo_plugin.common.word_keys import word_key
 from elmo_plugin.embedding.archive import stored_state
 from elmo_plugin.embedding.text_indexer import TextIndexer
 from elmo_plugin.embedding.word_table import BUNDLED_TABLES, WordTable, read_table
-
-_METADATA_NAME = "the metadata of word vectors in the weights"  # in messages
 
 
 @TokenIndexer.register("word_vectors")
@@ -199,10 +197,6 @@ def _read_metadata(state: Any) -> dict[str, str]:
     Reads the extra state of a `WordVectorsEmbedder`: its vectors, digest and version. Raises
     `ConfigurationError` if it is damaged, or has other entries.
     """
+    name = "the metadata of word vectors in the weights"
     with as_configuration_error():
-        metadata = json_from_tensor(state, _METADATA_NAME)
-    if not isinstance(metadata, dict) or set(metadata) != {"vectors", "digest", "version"}:
-        raise ConfigurationError(
-            f"{_METADATA_NAME}: expected vectors, digest, version, got {metadata!r}"
-        )
-    return metadata
+        return entries_from_tensor(state, name, keys=("vectors", "digest", "version"))

@@ -8,7 +8,7 @@ import os
 import re
 import warnings
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -204,6 +204,17 @@ def json_from_tensor(tensor: Tensor, name: str) -> Any:
     if not are_bytes:
         raise BiLmError(f"{name}: it is damaged")
     return parse_json(content.numpy().tobytes(), name)
+
+
+def entries_from_tensor(tensor: Tensor, name: str, keys: Collection[str]) -> dict[str, Any]:
+    """
+    Reads an object with exactly these keys that `json_to_tensor` stored. Raises `BiLmError`,
+    beginning with `name`, if the tensor is damaged, or holds anything else.
+    """
+    entries = json_from_tensor(tensor, name)
+    if not isinstance(entries, dict) or set(entries) != set(keys):
+        raise BiLmError(f"{name}: expected {', '.join(keys)}, got {entries!r}")
+    return entries
 
 
 def _tensors_in(content: Any) -> Iterator[Tensor]:
