@@ -221,7 +221,7 @@ class BiLm(BiLmNetwork):
         check_cache(cache)
         sentences = as_sentences(sentences)
         # No dropout, even in training mode: `embed` promises that.
-        settings = self.forward_settings()._replace(dropout=False)
+        settings = self.forward_settings(dropout=False)
         lengths = [len(sentence) for sentence in sentences]
         shortest_first = sorted(range(len(sentences)), key=lengths.__getitem__)
         sorted_lengths = [lengths[number] for number in shortest_first]

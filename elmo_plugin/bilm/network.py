@@ -177,18 +177,24 @@ class BiLmNetwork(DerivingModule):
         return precision_on(self.device, requested)
 
     def forward_settings(
-        self, precision: str | None = None, keep_state: bool = False
+        self,
+        precision: str | None = None,
+        keep_state: bool = False,
+        dropout: bool | None = None,
     ) -> ForwardSettings:
-        """Returns the settings of a forward pass. They depend on whether the biLM is frozen."""
+        """
+        Returns the settings of a forward pass. By default, dropout acts in training mode, but not
+        in a frozen biLM: it gives the same vectors even within a model that is trained.
+        """
         derived = self.derived_values()  # `None` if the weights are trained
-        is_frozen = derived is not None
+        if dropout is None:
+            dropout = self.training and derived is None
         return ForwardSettings(
             precision=self.actual_precision(precision),
             derived=derived,
             recurrence=self.recurrence,
             keep_state=keep_state,
-            # A frozen biLM gives the same vectors even within a model in training mode.
-            dropout=self.training and not is_frozen,
+            dropout=dropout,
         )
 
     @untraced
