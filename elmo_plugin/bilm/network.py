@@ -19,7 +19,13 @@ from elmo_plugin.bilm.derived import DerivingModule, derive_once
 from elmo_plugin.bilm.inputs import untraced
 from elmo_plugin.bilm.io import weights_digest
 from elmo_plugin.bilm.lexicon_encoder import make_token_encoder
-from elmo_plugin.bilm.lstm import DirectionalLstm, ForwardSettings, lstm_layers, zero_state
+from elmo_plugin.bilm.lstm import (
+    DirectionalLstm,
+    ForwardSettings,
+    lstm_layers,
+    needs_gradients,
+    zero_state,
+)
 from elmo_plugin.bilm.lstm_state import LstmState
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.bilm.packing import Packing, pack
@@ -242,7 +248,7 @@ class BiLmNetwork(DerivingModule):
             # fewer, the further sentences start from zero.
             state_before = state.resized(len(lengths))
         settings = self.forward_settings(precision, keep_state)
-        if self._needs_gradients(settings, state):
+        if needs_gradients(settings, state):
             # With gradients, the LSTM refuses every precision but float32. It gets the precision
             # that was requested, even if this device falls back to float32: the same training must
             # not fail on one device and run on another.
@@ -263,17 +269,6 @@ class BiLmNetwork(DerivingModule):
         rest = state.rows(slice(len(lengths), None))
         all_states = LstmState.concatenated([output.state, rest])
         return output._replace(state=all_states)
-
-    def _needs_gradients(self, settings: ForwardSettings, state: LstmState | None) -> bool:
-        """
-        Returns whether gradients are computed: they are switched on, and the weights or the state
-        before the batch need them.
-        """
-        if not torch.is_grad_enabled():
-            return False
-        if settings.derived is None:  # only frozen weights have derived values
-            return True
-        return state is not None and (state.hidden.requires_grad or state.cell.requires_grad)
 
     def _forward_in_chunks(
         self,
