@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.common.formats.torch_files import EXTRA_STATE
+from elmo_plugin.common.formats.torch_files import EXTRA_STATE, check_finite
 from elmo_plugin.embedding.archive import METADATA_NAME, ElmoMetadata
 
 _MIX_WEIGHTS = ".scalar_mix.weights"  # the end of the name of a mix's weights
@@ -34,7 +35,7 @@ class LayerWeights(NamedTuple):
 def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
     """
     Reads all mixes from the `state_dict` of a model, in its order. Raises `BiLmError` if the
-    metadata of ELMo are damaged, or do not fit a mix.
+    metadata of ELMo are damaged or do not fit a mix, or if a mix is damaged itself.
     """
     modules = _mixing_modules(state)
     num_modules = Counter(_placement(module) for module in modules)
@@ -43,11 +44,25 @@ def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
         placement = _placement(module)
         if num_modules[placement] > 1:
             placement = module  # only the whole name tells these mixes apart
-        weights = torch.softmax(state[module + _MIX_WEIGHTS].double(), dim=0).tolist()
+        logits = _parameter(state, module + _MIX_WEIGHTS)
+        gamma = _parameter(state, module + _MIX_GAMMA)
+        if logits.dim() != 1 or gamma.numel() != 1:
+            raise BiLmError(f"{module}: expected a weight for each layer, and one gamma")
+        weights = torch.softmax(logits, dim=0).tolist()
         layers = _mixed_layers(state, module, len(weights))
-        gamma = float(state[module + _MIX_GAMMA])
-        mixes.append(LayerWeights(placement, layers, normalized_weights=weights, gamma=gamma))
+        mixes.append(LayerWeights(placement, layers, weights, gamma.item()))
     return mixes
+
+
+def _parameter(state: Mapping[str, Any], name: str) -> Tensor:
+    """
+    Returns a parameter of a mix in float64. Raises `BiLmError` if it is anything but finite
+    numbers.
+    """
+    values = check_finite(f"the tensor {name}", state[name])
+    if not isinstance(values, Tensor):
+        raise BiLmError(f"the tensor {name}: expected numbers, got {values!r:.60}")
+    return values.double()
 
 
 def _mixing_modules(state: Mapping[str, Any]) -> list[str]:

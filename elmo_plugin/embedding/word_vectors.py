@@ -18,7 +18,7 @@ from elmo_plugin.common.formats.torch_files import EXTRA_STATE, entries_from_ten
 from elmo_plugin.common.word_keys import word_key
 from elmo_plugin.embedding.archive import stored_state
 from elmo_plugin.embedding.text_indexer import TextIndexer
-from elmo_plugin.embedding.word_table import BUNDLED_TABLES, WordTable, read_table
+from elmo_plugin.embedding.word_table import BUNDLED_TABLES, WordTable, is_table, read_table
 
 
 @TokenIndexer.register("word_vectors")
@@ -171,8 +171,8 @@ def _archived_table(folder: str | PathLike[str] | None, source: str) -> WordTabl
     """
     Returns the vectors from `source` that are stored with the weights of a trained model. Returns
     `None` if the folder does not contain weights yet, as at the start of training, or if the
-    vectors come with this package and are not stored. Raises `ConfigurationError` if the vectors of
-    a file are not stored, because an archive must not read other files.
+    vectors come with this package and are not stored. Raises `ConfigurationError` if the vectors
+    are damaged, or if those of a file are not stored, because an archive must not read other files.
     """
     with as_configuration_error():
         state = stored_state(folder)
@@ -186,7 +186,10 @@ def _archived_table(folder: str | PathLike[str] | None, source: str) -> WordTabl
         if any(tensor_name not in state for tensor_name in tensor_names):
             continue  # a module of another kind, or vectors that are not stored
         if _read_metadata(state[name])["vectors"] == source:
-            return WordTable(*[state[tensor_name] for tensor_name in tensor_names])
+            table = WordTable(*[state[tensor_name] for tensor_name in tensor_names])
+            if not is_table(table):
+                raise ConfigurationError(f"{folder}: the word vectors {source} are damaged")
+            return table
     if source not in BUNDLED_TABLES:
         raise ConfigurationError(f"{folder}: the word vectors {source} are not in the weights")
     return None

@@ -117,3 +117,24 @@ def test_damaged_metadata_is_a_configuration_error(content: bytes) -> None:
     damaged = torch.tensor(list(content), dtype=torch.uint8)
     with pytest.raises(ConfigurationError, match="the metadata of word vectors in the weights"):
         WordVectorsEmbedder("english").set_extra_state(damaged)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("keys", torch.zeros(0, dtype=torch.int64)),
+        ("keys", torch.zeros(2, dtype=torch.int64)),
+        ("keys", torch.zeros(3)),
+        ("vectors", torch.zeros(3)),
+        ("vectors", torch.zeros(2, 2)),
+        ("scales", torch.zeros(1)),
+        ("scales", None),
+    ],
+)
+def test_damaged_vectors_in_an_archive_are_refused(
+    file: str, name: str, damage: torch.Tensor | None, tmp_path: Path
+) -> None:
+    state = WordVectorsEmbedder(file).state_dict()
+    torch.save({**state, name: damage}, tmp_path / "weights.th")
+    with pytest.raises(ConfigurationError, match=r"the word vectors .* are damaged"):
+        WordVectorsEmbedder(file, serialization_dir=tmp_path)
