@@ -1,4 +1,4 @@
-"""What a trained model stores of ELMo: its biLM, and a description of it."""
+"""Reads ELMo from the weights of a trained model: its biLM, and its description."""
 
 from collections.abc import Iterator, Mapping
 from os import PathLike
