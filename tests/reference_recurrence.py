@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.batching import LstmState
 from elmo_plugin.bilm.lstm import RECURRENCES
 from elmo_plugin.bilm.lstm_cell import FORGET_BIAS, LayerOutput, LstmLayer
+from elmo_plugin.bilm.lstm_state import LstmState
 from elmo_plugin.bilm.precision import Precision
 
 

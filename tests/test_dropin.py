@@ -26,7 +26,7 @@ from allennlp.predictors import Predictor
 from elmo_plugin import batch_to_ids
 from elmo_plugin.bilm.io import sources
 from elmo_plugin.bilm.io.sources import MODELS
-from elmo_plugin.bilm.io.training_archive import load_plain
+from elmo_plugin.common.formats.torch_files import load_plain
 from elmo_plugin.migration.allennlp_api import token_embedder
 from tests.allennlp_elmo import allennlps_own_afterwards, dropin, predictions, tagger_config, train
 from tests.migration.allennlp_api.conftest import write_bilm

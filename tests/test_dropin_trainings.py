@@ -11,7 +11,7 @@ from allennlp.data import DatasetReader, Vocabulary
 from allennlp.models import Model
 
 from elmo_plugin import shims
-from elmo_plugin.bilm.io.training_archive import load_plain
+from elmo_plugin.common.formats.torch_files import load_plain
 from tests.allennlp_elmo import dropin, tagger_config, train
 from tests.migration.allennlp_api.conftest import write_bilm
 

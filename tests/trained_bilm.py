@@ -8,7 +8,7 @@ import torch
 from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
-from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights
+from elmo_plugin.bilm.io.softmax_weights import SoftmaxWeights
 from elmo_plugin.common.formats.torch_files import json_to_tensor
 from tests.small_bilm import small_options
 

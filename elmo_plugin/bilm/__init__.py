@@ -2,15 +2,8 @@
 installed.
 """
 
-from elmo_plugin.bilm.autograd import Dropout, first_derivative_only
-from elmo_plugin.bilm.batching import (
-    LstmState,
-    pack,
-    rows_before,
-    rows_in_reverse,
-    split_by_tokens,
-    unique_rows,
-)
+from elmo_plugin.bilm.autograd import first_derivative_only
+from elmo_plugin.bilm.batching import split_by_tokens, unique_rows
 from elmo_plugin.bilm.characters import (
     BEGIN_SENTENCE_TOKEN,
     BEGIN_WORD,
@@ -22,32 +15,32 @@ from elmo_plugin.bilm.characters import (
     sentences_to_character_ids,
     word_to_character_ids,
 )
+from elmo_plugin.bilm.convolutions import convolve_by_length
+from elmo_plugin.bilm.dropout import Dropout
 from elmo_plugin.bilm.encoded_text import EncodedText
 from elmo_plugin.bilm.encoding import (
-    LAYER_NAMES,
     POOLINGS,
     TOKENIZERS,
-    Layers,
     Tokenizer,
     check_encoding,
+    make_tokenizer,
+)
+from elmo_plugin.bilm.inputs import as_words, listed_items
+from elmo_plugin.bilm.layers import (
+    LAYER_NAMES,
+    Layers,
     check_layers,
     layer_numbers,
-    make_tokenizer,
     mixing_weights,
     select_layers,
 )
-from elmo_plugin.bilm.inputs import as_words, listed_items
+from elmo_plugin.bilm.lstm_state import LstmState
 from elmo_plugin.bilm.model import BiLm
 from elmo_plugin.bilm.network import MAX_BATCH_TOKENS, BiLmOutput, Cache, check_cache
 from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LstmOptions
-from elmo_plugin.bilm.precision import (
-    PRECISIONS,
-    autocast_dtype,
-    get_precision,
-    multiply,
-    precision_on,
-)
+from elmo_plugin.bilm.packing import pack, rows_before, rows_in_reverse
+from elmo_plugin.bilm.precision import PRECISIONS, get_precision, precision_on
+from elmo_plugin.bilm.products import autocast_dtype, multiply
 from elmo_plugin.bilm.softmax import VocabularySoftmax
-from elmo_plugin.bilm.token_encoder import convolve_by_length
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.typography import normalize_text

@@ -1,244 +1,18 @@
-"""Batches of sentences: their distinct words, their rows in the order of an LSTM, and its
-states.
-"""
+"""Batches of sentences as numbers of their distinct words."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from elmo_plugin.bilm.characters import NUM_CHARACTERS, word_to_character_ids
 from elmo_plugin.common.errors import BiLmError
 
-# The most rows of a direction that are projected at once. With 4096 cells their gates take 32 MiB
-# in float32.
-MAX_PROJECTED_ROWS = 512
 _ID_TYPES = (torch.uint8, torch.int16, torch.int32, torch.int64)
 _HASH_SEED = 262  # any number would do, but every process must have the same one
-
-
-class LstmState(NamedTuple):
-    """
-    The states of both directions after some tokens of each sentence.
-
-    hidden: (layers, directions, sentences, projection_dim)
-    cell: (layers, directions, sentences, dim)
-
-    The state of a single layer has the same shapes without the first dimension.
-    """
-
-    hidden: Tensor
-    cell: Tensor
-
-    def layer(self, number: int) -> "LstmState":
-        """Returns the state of one layer."""
-        return LstmState(self.hidden[number], self.cell[number])
-
-    def rows(self, sentences: slice | Tensor) -> "LstmState":
-        """Returns the states of these sentences, in this order."""
-        return LstmState(self.hidden[:, :, sentences], self.cell[:, :, sentences])
-
-    def padded(self, num_sentences: int) -> "LstmState":
-        """Adds zeros for further sentences, so that there are at least `num_sentences`."""
-        missing = num_sentences - self.cell.size(2)
-        if missing <= 0:
-            return self
-        # torch counts dimensions from the last one: nothing is added to the vectors, and `missing`
-        # rows are added after the sentences.
-        extent = (0, 0, 0, missing)
-        hidden = nn.functional.pad(self.hidden, extent)
-        cell = nn.functional.pad(self.cell, extent)
-        return LstmState(hidden, cell)
-
-    def expanded(self, num_sentences: int) -> "LstmState":
-        """Repeats the state of a single sentence, without a copy."""
-        shape = (-1, -1, num_sentences, -1)  # -1 leaves a dimension as it is
-        return LstmState(self.hidden.expand(shape), self.cell.expand(shape))
-
-    def to(self, like: Tensor) -> "LstmState":
-        """Moves the state to the device and the type of `like`."""
-        return LstmState(self.hidden.to(like), self.cell.to(like))
-
-    def detach(self) -> "LstmState":
-        """Returns the state without its history: gradients do not flow into earlier batches."""
-        return LstmState(self.hidden.detach(), self.cell.detach())
-
-    @staticmethod
-    def stacked(layers: Sequence["LstmState"]) -> "LstmState":
-        """Stacks the states of single layers."""
-        hidden = torch.stack([state.hidden for state in layers])
-        cell = torch.stack([state.cell for state in layers])
-        return LstmState(hidden, cell)
-
-    @staticmethod
-    def concatenated(states: Sequence["LstmState"]) -> "LstmState":
-        """Puts the sentences of several states one after the other."""
-        if len(states) == 1:
-            return states[0]
-        hidden = torch.cat([state.hidden for state in states], dim=2)
-        cell = torch.cat([state.cell for state in states], dim=2)
-        return LstmState(hidden, cell)
-
-
-class Packing(NamedTuple):
-    """
-    The tokens of a batch without its padding, as an LSTM reads them: a row for each token, time
-    step by time step (as in torch's `PackedSequence`). Within a step the longer sentences come
-    first, so that the sentences that continue are always the first ones. For example, the sentences
-    "No" (0), "The play ended" (1) and "It rained" (2) have six rows in three time steps:
-
-        rows             The  It  No  play  rained  ended
-        sentence_of_row  1    2   0   1     2       1
-        time_of_row      0    0   0   1     1       2
-        batch_sizes      3            2             1
-        longest_first    1    2   0
-
-    batch_sizes: the number of sentences of each time step, never increasing
-    longest_first: (batch,), the sentences in order of decreasing length
-    sentence_of_row: (rows,), the sentence that the token of each row belongs to
-    time_of_row: (rows,), the place of the token in that sentence, from 0
-    """
-
-    batch_sizes: list[int]
-    longest_first: Tensor
-    sentence_of_row: Tensor
-    time_of_row: Tensor
-
-    def padded_positions(self, lengths: Tensor, padded_length: int) -> tuple[Tensor, Tensor]:
-        """
-        Returns where each row is in a padded batch that was flattened to the shape (batch *
-        padded_length, ...). The first result is for a direction that reads each sentence from its
-        beginning, the second for a direction that reads it from its end.
-        """
-        starts = self.sentence_of_row * padded_length  # Shape: (rows,)
-        ends = starts + lengths[self.sentence_of_row]  # Shape: (rows,)
-        forward_places = starts + self.time_of_row
-        backward_places = ends - 1 - self.time_of_row
-        return forward_places, backward_places
-
-
-def pack(lengths: Tensor, device: torch.device | None = None) -> Packing:
-    """
-    Packs sentences, given the number of tokens of each, shape (batch,). A sentence may be empty.
-    The result is on `device`, by default the lengths' device. If the lengths are on a GPU, this
-    waits for it.
-    """
-    if device is None:
-        device = lengths.device
-    sorted_lengths, longest_first = lengths.cpu().sort(descending=True, stable=True)
-    longest = 0
-    if len(sorted_lengths) > 0:
-        longest = int(sorted_lengths[0])
-    # Whether each sentence has a token at each time step. Shape: (time, batch); the columns are the
-    # sentences, longest first, so a column is the rank of its sentence by length.
-    has_token = torch.arange(longest)[:, None] < sorted_lengths
-    time_of_row, rank_of_row = has_token.nonzero(as_tuple=True)  # Shapes: (rows,)
-    sentence_of_row = longest_first[rank_of_row]
-    return Packing(
-        batch_sizes=has_token.sum(dim=1).tolist(),
-        longest_first=longest_first.to(device, non_blocking=True),
-        sentence_of_row=sentence_of_row.to(device, non_blocking=True),
-        time_of_row=time_of_row.to(device, non_blocking=True),
-    )
-
-
-def mean_rows_of_a_step(rows: Tensor, batch_sizes: Sequence[int]) -> float:
-    """Returns how many of the packed rows a time step has on average; 0 without steps."""
-    return len(rows) / max(len(batch_sizes), 1)
-
-
-def rows_in_reverse(packing: Packing, lengths: Tensor) -> Tensor:
-    """Returns the permutation of the rows that reverses each sentence."""
-    device = lengths.device
-    sizes = torch.tensor(packing.batch_sizes, dtype=torch.long).to(device, non_blocking=True)
-    starts = sizes.cumsum(dim=0) - sizes  # the first row of each time step
-    rows = torch.arange(len(packing.time_of_row), device=device)
-    # A sentence has the same place within all of its time steps.
-    place_in_step = rows - starts[packing.time_of_row]
-    mirrored_time = lengths[packing.sentence_of_row] - 1 - packing.time_of_row
-    return starts[mirrored_time] + place_in_step
-
-
-def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None = None) -> Tensor:
-    """
-    Returns, for each row, the row of the same sentence one time step earlier. The result has the
-    shape of `rows`, (..., rows, dim). Before its first time step, a sentence has its row of
-    `first`, shape (..., sentences, dim), or zeros if `first` is `None`.
-    """
-    if not batch_sizes:  # no sentence has a token, so there are no rows
-        return rows
-    steps = rows.split(list(batch_sizes), dim=-2)
-    if first is None:
-        before_first_step = torch.zeros_like(steps[0])
-    else:
-        before_first_step = first[..., : batch_sizes[0], :]
-    before_steps = [before_first_step]
-    for step in range(1, len(batch_sizes)):
-        # The sentences that continue are the first ones of the step before.
-        earlier = steps[step - 1]
-        before_steps.append(earlier[..., : batch_sizes[step], :])
-    return torch.cat(before_steps, dim=-2)
-
-
-def last_rows(rows: Tensor, batch_sizes: Sequence[int], first: Tensor) -> Tensor:
-    """
-    Returns the last of the packed `rows` of each sentence, shape (..., sentences, dim). A sentence
-    without rows gets its row of `first`, of the same shape.
-    """
-    last = first.clone()
-    if not batch_sizes:  # no sentence has a row
-        return last
-    steps = rows.split(list(batch_sizes), dim=-2)
-    # The number of sentences that continue after each time step: none after the last one.
-    next_sizes = [*batch_sizes[1:], 0]
-    for step, size, next_size in zip(steps, batch_sizes, next_sizes, strict=True):
-        if next_size < size:  # the sentences from `next_size` on end with this time step
-            last[..., next_size:size, :] = step[..., next_size:size, :]
-    return last
-
-
-def split_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
-    """
-    Cuts sentences of these lengths, in their order, into runs of at most `max_tokens` tokens each,
-    padding included. A longer sentence is a run of its own. Without sentences it returns no runs.
-    """
-    if not lengths:
-        return []
-    runs = []
-    start = 0
-    longest = 0
-    for stop, length in enumerate(lengths):
-        longest = max(longest, length)
-        if stop > start and longest * (stop - start + 1) > max_tokens:
-            runs.append(slice(start, stop))
-            start = stop
-            longest = length
-    runs.append(slice(start, len(lengths)))
-    return runs
-
-
-def input_gates(
-    project: Callable[[int, int], Tensor], batch_sizes: Sequence[int]
-) -> Iterator[Tensor]:
-    """
-    Yields, for each time step, what the inputs add to the gates, shape (..., rows, 4 * dim).
-    `project` computes it for the packed rows `start:stop`. Each call covers as many time steps as
-    fit into `MAX_PROJECTED_ROWS`, because one large product is faster than many small ones.
-    """
-    ends = list(accumulate(batch_sizes))  # the row after the last one of each time step
-    first_row = 0
-    first_step = 0
-    for step, end in enumerate(ends):
-        is_last = step == len(ends) - 1
-        if is_last or ends[step + 1] - first_row > MAX_PROJECTED_ROWS:
-            sizes = list(batch_sizes[first_step : step + 1])
-            yield from project(first_row, end).split(sizes, dim=-2)
-            first_row = end
-            first_step = step + 1
 
 
 class WordBatch(NamedTuple):
@@ -460,3 +234,23 @@ def _column_multipliers(num_columns: int, device: torch.device) -> Tensor:
             bounds.min, bounds.max, (num_columns,), generator=generator, dtype=torch.int64
         )
         return (drawn | 1).to(device)  # the lowest bit makes a number odd
+
+
+def split_by_tokens(lengths: list[int], max_tokens: float) -> list[slice]:
+    """
+    Cuts sentences of these lengths, in their order, into runs of at most `max_tokens` tokens each,
+    padding included. A longer sentence is a run of its own. Without sentences it returns no runs.
+    """
+    if not lengths:
+        return []
+    runs = []
+    start = 0
+    longest = 0
+    for stop, length in enumerate(lengths):
+        longest = max(longest, length)
+        if stop > start and longest * (stop - start + 1) > max_tokens:
+            runs.append(slice(start, stop))
+            start = stop
+            longest = length
+    runs.append(slice(start, len(lengths)))
+    return runs

@@ -53,16 +53,16 @@ def word_to_character_ids(word: str, max_characters: int = MAX_CHARACTERS_PER_TO
     return ids
 
 
-def check_no_boundaries(words: Iterable[str], location: str) -> None:
+def check_no_boundaries(words: Iterable[str], place: str) -> None:
     """
-    Raises `BiLmError`, beginning with `location`, if the words of a sentence contain `<S>` or
+    Raises `BiLmError`, beginning with `place`, if the words of a sentence contain `<S>` or
     `</S>`.
     """
     words = set(words)
     boundaries = [token for token in _SPECIAL_TOKENS if token in words]
     if boundaries:
         raise BiLmError(
-            f"{location}: the sentence contains {' and '.join(boundaries)}: "
+            f"{place}: the sentence contains {' and '.join(boundaries)}: "
             "remove it from the text, because the biLM adds the boundaries of sentences itself"
         )
 

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.process import ForkSafeLock
 
 if TYPE_CHECKING:
     from typing_extensions import Self  # in `typing` from Python 3.11 on
@@ -174,65 +173,3 @@ class DerivingModule(nn.Module):
             'process for each GPU: "distributed" in a configuration, or torch\'s '
             "DistributedDataParallel"
         )
-
-
-class WordCache:
-    """
-    A bounded table of words and their vectors, on the device of the vectors, tied to a single
-    encoder. A word is its character ids.
-
-    When full, it evicts everything and reuses the memory. Several threads may use it, in and out of
-    `torch.inference_mode()`, and so may a process that is forked meanwhile: a word is added after
-    its vector.
-    """
-
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
-        self._lock = ForkSafeLock()
-        self._slots: dict[bytes, int] = {}  # the row of each word
-        self._vectors: Tensor | None = None  # Shape: (capacity, dim)
-
-    def __len__(self) -> int:
-        return len(self._slots)
-
-    def look_up(self, words: Tensor, encode: Callable[[Tensor], Tensor]) -> Tensor:
-        """
-        Returns the vectors of distinct `words`, shape (words, characters), int16. Vectors of stored
-        words are copied from the table. `encode` computes the others, and they are stored. The
-        result has the shape (words, dim), and shares no memory with the table.
-
-        Raises `ValueError` if `words` contains a word twice. It would take two rows of the table
-        but count as one word, and later words would overwrite rows that are in use.
-        """
-        keys = [row.tobytes() for row in words.to(torch.int16).numpy(force=True)]
-        if len(set(keys)) < len(keys):
-            raise ValueError("WordCache.look_up: expected distinct words, got one of them twice")
-        with self._lock:
-            slots = [self._slots.get(key, -1) for key in keys]  # -1 for a missing word
-            missing = [number for number, slot in enumerate(slots) if slot < 0]
-            if self._vectors is None or len(missing) == len(keys):  # no word is stored
-                vectors = encode(words)
-                self._insert(keys, vectors)
-                return vectors
-            # A copy. A missing word has the last row of the table here, until it gets its own.
-            vectors = self._vectors[slots]
-            if missing:
-                encoded = encode(words[missing])
-                vectors[missing] = encoded
-                self._insert([keys[number] for number in missing], encoded)
-            return vectors
-
-    def _insert(self, keys: list[bytes], vectors: Tensor) -> None:
-        """Adds as many of the words as fit, in place of all earlier words if there is no room."""
-        # Tensors made in inference mode could not be written outside of it.
-        with torch.inference_mode(False), torch.no_grad():
-            if self._vectors is None:
-                self._vectors = vectors.new_empty(self.capacity, vectors.size(1))
-            if len(self._slots) + len(keys) > self.capacity:
-                self._slots = {}
-            kept = keys[: self.capacity]
-            start = len(self._slots)
-            stop = start + len(kept)
-            # The vectors first: a process forked in between must not find words without them.
-            self._vectors[start:stop] = vectors[: len(kept)]
-            self._slots.update(zip(kept, range(start, stop), strict=True))

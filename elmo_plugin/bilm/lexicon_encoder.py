@@ -7,28 +7,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.characters import BEGIN_SENTENCE, END_SENTENCE
+from elmo_plugin.bilm.convolutions import encode_by_length
 from elmo_plugin.bilm.derived import DerivedValues
-from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, Lexicon, LexiconCnnOptions
-from elmo_plugin.bilm.precision import FLOAT32, Precision
-from elmo_plugin.bilm.token_encoder import (
-    CachedTokenEncoder,
-    TokenEncoder,
-    encode_by_length,
-    word_features,
-)
-
-UNKNOWN = "<oov>"
-PADDING = "<pad>"
-BOUNDARIES = {BEGIN_SENTENCE: "<bos>", END_SENTENCE: "<eos>"}
-# This is no mistake: the released models were trained with the two marks of a word swapped.
-FIRST_MARK = "<eow>"
-LAST_MARK = "<bow>"
-
-
-def num_rows(lexicon: Lexicon) -> int:
-    """Returns how many rows the embedding matrix of a lexicon has."""
-    return max(row for _, row in lexicon) + 1
+from elmo_plugin.bilm.lexicon import BOUNDARIES, FIRST_MARK, LAST_MARK, PADDING, UNKNOWN, num_rows
+from elmo_plugin.bilm.options import BiLmOptions, CharCnnOptions, LexiconCnnOptions
+from elmo_plugin.bilm.precision import Precision
+from elmo_plugin.bilm.token_encoder import CachedTokenEncoder, TokenEncoder, word_features
 
 
 def make_token_encoder(options: BiLmOptions) -> CachedTokenEncoder:
@@ -60,10 +44,7 @@ class LexiconTokenEncoder(CachedTokenEncoder):
         self.projection = nn.Linear(options.n_features, projection_dim)
 
     def encode_words(
-        self,
-        character_ids: Tensor,
-        precision: Precision = FLOAT32,
-        derived: DerivedValues | None = None,
+        self, character_ids: Tensor, precision: Precision, derived: DerivedValues | None
     ) -> Tensor:
         """
         Returns the vectors of at least one word, shape (words, projection_dim). Every precision is

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.autograd import Dropout
-from elmo_plugin.bilm.batching import LstmState, mean_rows_of_a_step
 from elmo_plugin.bilm.derived import DerivedValues, derive_once
+from elmo_plugin.bilm.dropout import Dropout
 from elmo_plugin.bilm.lstm_cell import LstmLayer, Recurrence
 from elmo_plugin.bilm.lstm_frozen import BatchedRecurrence, SeparateRecurrence
+from elmo_plugin.bilm.lstm_state import LstmState
 from elmo_plugin.bilm.lstm_training import TrainingRecurrence
 from elmo_plugin.bilm.options import LstmOptions
+from elmo_plugin.bilm.packing import mean_rows_of_a_step
 from elmo_plugin.bilm.precision import FLOAT32, Precision
 from elmo_plugin.common.errors import BiLmError
 
@@ -31,7 +32,7 @@ class ForwardSettings(NamedTuple):
     How one batch goes through the network.
 
     precision: the precision of products without gradients
-    derived: stores packed weights and vectors of words, if the weights are frozen
+    derived: stores packed weights and vectors of words; `None` if the weights are trained
     recurrence: a key of `RECURRENCES`; or "auto" for the fastest one on this device, with gradients
         if they are needed
     keep_state: whether the final state is needed
@@ -85,7 +86,7 @@ def lstm_layers(
     it is needed.
     """
     options = directions[0].options
-    recurrence_name = _choose_recurrence(directions, inputs, batch_sizes, state, settings)
+    recurrence_name = _choose_recurrence(options, inputs, batch_sizes, state, settings)
     recurrence = RECURRENCES[recurrence_name]
     outputs = []
     final_states = []
@@ -116,7 +117,7 @@ def lstm_layers(
 
 
 def _choose_recurrence(
-    directions: Sequence[DirectionalLstm],
+    options: LstmOptions,
     inputs: Sequence[Tensor],
     batch_sizes: Sequence[int],
     state: LstmState,
@@ -129,9 +130,9 @@ def _choose_recurrence(
     """
     name = settings.recurrence
     if name == "auto":
-        if torch.is_grad_enabled() and _needs_gradients(directions, inputs, state):
+        if needs_gradients(settings, state):
             name = "training"
-        elif _prefers_batched_directions(directions[0].options, inputs, batch_sizes, settings):
+        elif _prefers_batched_directions(options, inputs, batch_sizes, settings):
             name = "batched_directions"
         else:
             name = "separate_directions"
@@ -142,14 +143,16 @@ def _choose_recurrence(
     return name
 
 
-def _needs_gradients(
-    directions: Sequence[DirectionalLstm], inputs: Sequence[Tensor], state: LstmState
-) -> bool:
-    """Returns whether the parameters, the inputs or the state require gradients."""
-    tensors = [*inputs, *state]
-    for lstm in directions:
-        tensors += lstm.parameters()
-    return any(tensor.requires_grad for tensor in tensors)
+def needs_gradients(settings: ForwardSettings, state: LstmState | None) -> bool:
+    """
+    Returns whether gradients are computed: they are switched on, and the weights or the state
+    before the batch need them.
+    """
+    if not torch.is_grad_enabled():
+        return False
+    if settings.derived is None:  # only frozen weights have derived values
+        return True
+    return state is not None and (state.hidden.requires_grad or state.cell.requires_grad)
 
 
 def _prefers_batched_directions(

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.batching import LstmState
+from elmo_plugin.bilm.lstm_state import LstmState
 from elmo_plugin.bilm.options import LstmOptions
 from elmo_plugin.bilm.precision import Precision
 

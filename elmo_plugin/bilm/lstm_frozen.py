@@ -12,9 +12,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.batching import LstmState, input_gates
 from elmo_plugin.bilm.lstm_cell import LayerOutput, LstmLayer
-from elmo_plugin.bilm.precision import PackedLinear, Precision
+from elmo_plugin.bilm.lstm_state import LstmState
+from elmo_plugin.bilm.packing import input_gates
+from elmo_plugin.bilm.precision import Precision
+from elmo_plugin.bilm.products import PackedLinear
 from elmo_plugin.common.process import can_set_own_threads, run_side_by_side, torch_threads
 
 MANY_STEPS = 1000  # more time steps than this are run by one thread

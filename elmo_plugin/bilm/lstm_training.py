@@ -12,23 +12,17 @@ from torch import Tensor
 from torch.autograd import Function
 
 from elmo_plugin.bilm.autograd import first_derivative_only
-from elmo_plugin.bilm.batching import (
-    LstmState,
-    input_gates,
-    last_rows,
-    mean_rows_of_a_step,
-    rows_before,
-)
 from elmo_plugin.bilm.lstm_cell import (
     LayerOutput,
     LstmLayer,
     LstmWeights,
     double_candidate_gate,
 )
-from elmo_plugin.bilm.precision import (
-    FLOAT32,
+from elmo_plugin.bilm.lstm_state import LstmState
+from elmo_plugin.bilm.packing import input_gates, last_rows, mean_rows_of_a_step, rows_before
+from elmo_plugin.bilm.precision import FLOAT32, Precision
+from elmo_plugin.bilm.products import (
     PackedLinear,
-    Precision,
     autocast_dtype,
     has_avx2_but_not_avx512,
     pack_for_training,

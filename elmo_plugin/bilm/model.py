@@ -13,12 +13,10 @@ from elmo_plugin.bilm.batching import number_words, split_by_tokens
 from elmo_plugin.bilm.characters import sentences_to_character_ids
 from elmo_plugin.bilm.encoded_text import EncodedText
 from elmo_plugin.bilm.encoding import (
-    Layers,
     TextOptions,
     Tokenizer,
     WordOptions,
     check_encoding,
-    check_layers,
     cosine_similarities,
     default_layers,
     encode_texts,
@@ -33,6 +31,7 @@ from elmo_plugin.bilm.inputs import (
     untraced,
 )
 from elmo_plugin.bilm.io import Card, Checkpoint, Source, read_checkpoint, write_card, write_files
+from elmo_plugin.bilm.layers import Layers, check_layers
 from elmo_plugin.bilm.lstm import ForwardSettings
 from elmo_plugin.bilm.network import BiLmNetwork, Cache, check_cache, only_no_grad
 from elmo_plugin.common.meanings import no_attribute
@@ -87,8 +86,8 @@ class BiLm(BiLmNetwork):
 
     def __repr__(self) -> str:
         """Returns four lines: on the sizes, the layers, the words and the training."""
-        slots = self.options.char_cnn.max_characters_per_token
-        bytes_read = slots - 2  # two slots are for the begin and the end of the word
+        max_characters = self.options.char_cnn.max_characters_per_token
+        bytes_read = max_characters - 2  # without the marks of the begin and the end of the word
         training = ""
         if self.card is not None:
             training = self.card.first_statement()
@@ -124,11 +123,6 @@ class BiLm(BiLmNetwork):
 
     def __bool__(self) -> bool:
         return True  # otherwise Python would ask for the length
-
-    @property
-    def device(self) -> torch.device:
-        """Where the biLM computes; `to` moves it."""
-        return self.boundaries.device
 
     @classmethod
     @suggests_arguments
@@ -184,9 +178,7 @@ class BiLm(BiLmNetwork):
         write_files(folder, checkpoint)
         write_card(folder, checkpoint)
 
-    @untraced
     @suggests_arguments
-    @torch.no_grad()
     def embed(self, sentences: Iterable[Iterable[Any]], cache: Cache | None = None) -> list[Tensor]:
         """
         Embeds any number of sentences, of any length, without dropout.
@@ -212,7 +204,6 @@ class BiLm(BiLmNetwork):
         return self._select_each(sentences, lambda layers, words: layers.clone(), cache)
 
     @untraced
-    @torch.no_grad()
     def _select_each(
         self,
         sentences: Iterable[Iterable[Any]],
@@ -230,7 +221,7 @@ class BiLm(BiLmNetwork):
         check_cache(cache)
         sentences = as_sentences(sentences)
         # No dropout, even in training mode: `embed` promises that.
-        settings = self.forward_settings()._replace(dropout=False)
+        settings = self.forward_settings(dropout=False)
         lengths = [len(sentence) for sentence in sentences]
         shortest_first = sorted(range(len(sentences)), key=lengths.__getitem__)
         sorted_lengths = [lengths[number] for number in shortest_first]
@@ -256,11 +247,10 @@ class BiLm(BiLmNetwork):
         if is_frozen and cache is not None:
             character_ids = self.character_ids(sentences)
             precision = settings.precision.name
-            return self.forward_cached(character_ids, precision, cache=cache).layers
-        slots = self.options.char_cnn.max_characters_per_token
-        device = self.boundaries.device
-        with only_no_grad(device):
-            batch = number_words(sentences, slots, device)
+            return self.forward_cached(character_ids, precision=precision, cache=cache).layers
+        max_characters = self.options.char_cnn.max_characters_per_token
+        with only_no_grad(self.device):
+            batch = number_words(sentences, max_characters, self.device)
             return self.forward_batch(batch, settings).layers
 
     @overload
@@ -414,6 +404,6 @@ class BiLm(BiLmNetwork):
         Returns the character ids of sentences, as `forward` takes them, on the biLM's device. Shape
         (sentences, words of the longest, characters).
         """
-        slots = self.options.char_cnn.max_characters_per_token
-        ids = sentences_to_character_ids(sentences, slots)
+        max_characters = self.options.char_cnn.max_characters_per_token
+        ids = sentences_to_character_ids(sentences, max_characters)
         return torch.from_numpy(ids).to(self.device)

@@ -9,15 +9,7 @@ from typing import NamedTuple, Protocol, cast
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.batching import (
-    LstmState,
-    Packing,
-    WordBatch,
-    find_words,
-    pack,
-    sentence_lengths,
-    split_by_tokens,
-)
+from elmo_plugin.bilm.batching import WordBatch, find_words, sentence_lengths, split_by_tokens
 from elmo_plugin.bilm.characters import (
     BEGIN_SENTENCE_TOKEN,
     END_SENTENCE_TOKEN,
@@ -27,11 +19,19 @@ from elmo_plugin.bilm.derived import DerivingModule, derive_once
 from elmo_plugin.bilm.inputs import untraced
 from elmo_plugin.bilm.io import weights_digest
 from elmo_plugin.bilm.lexicon_encoder import make_token_encoder
-from elmo_plugin.bilm.lstm import DirectionalLstm, ForwardSettings, lstm_layers, zero_state
+from elmo_plugin.bilm.lstm import (
+    DirectionalLstm,
+    ForwardSettings,
+    lstm_layers,
+    needs_gradients,
+    zero_state,
+)
+from elmo_plugin.bilm.lstm_state import LstmState
 from elmo_plugin.bilm.options import BiLmOptions
+from elmo_plugin.bilm.packing import Packing, pack
 from elmo_plugin.bilm.precision import Precision, get_precision, precision_on
 from elmo_plugin.bilm.token_encoder import CachedTokenEncoder
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, check_at_least
 
 MAX_BATCH_TOKENS = 8192
 
@@ -57,14 +57,22 @@ class BiLmOutput(NamedTuple):
 
 
 class Cache(Protocol):
-    """
-    Stores the layers of sentences between batches. `run(compute, digest, character_ids, num_layers,
-    output_dim)` returns the output for the character ids, and calls `compute` with those sentences
-    that are not stored for a biLM with this digest.
-    """
+    """Stores the layers of sentences between batches."""
 
-    @property
-    def run(self) -> Callable[..., BiLmOutput]: ...
+    def run(
+        self,
+        compute: Callable[[Tensor], BiLmOutput],
+        digest: bytes,
+        character_ids: Tensor,
+        num_layers: int,
+        output_dim: int,
+        /,
+    ) -> BiLmOutput:
+        """
+        Returns the output for the character ids, and calls `compute` with those sentences that are
+        not stored for a biLM with this digest.
+        """
+        ...
 
 
 def check_cache(cache: Cache | None) -> None:
@@ -110,6 +118,7 @@ class BiLmNetwork(DerivingModule):
             raise _wrong_options(options)
         self.options = options
         self.precision = get_precision(precision).name  # raises for an unknown name
+        check_at_least("max_batch_tokens", max_batch_tokens, least=1)
         self.max_batch_tokens = max_batch_tokens
         self.recurrence = "auto"  # tests set other values, see `ForwardSettings`
         # If weights are given, they replace the random ones that the modules draw below. Drawing
@@ -150,6 +159,11 @@ class BiLmNetwork(DerivingModule):
             )
 
     @property
+    def device(self) -> torch.device:
+        """Where the biLM computes; `to` moves it."""
+        return self.boundaries.device
+
+    @property
     def output_dim(self) -> int:
         """The size of a word's vector in each layer, for both directions together."""
         return 2 * self.options.lstm.projection_dim
@@ -166,21 +180,27 @@ class BiLmNetwork(DerivingModule):
         """
         if requested is None:
             requested = self.precision
-        return precision_on(self.boundaries.device, requested)
+        return precision_on(self.device, requested)
 
     def forward_settings(
-        self, precision: str | None = None, keep_state: bool = False
+        self,
+        precision: str | None = None,
+        keep_state: bool = False,
+        dropout: bool | None = None,
     ) -> ForwardSettings:
-        """Returns the settings of a forward pass. They depend on whether the biLM is frozen."""
+        """
+        Returns the settings of a forward pass. By default, dropout acts in training mode, but not
+        in a frozen biLM: it gives the same vectors even within a model that is trained.
+        """
         derived = self.derived_values()  # `None` if the weights are trained
-        is_frozen = derived is not None
+        if dropout is None:
+            dropout = self.training and derived is None
         return ForwardSettings(
             precision=self.actual_precision(precision),
             derived=derived,
             recurrence=self.recurrence,
             keep_state=keep_state,
-            # A frozen biLM gives the same vectors even within a model in training mode.
-            dropout=self.training and not is_frozen,
+            dropout=dropout,
         )
 
     @untraced
@@ -220,16 +240,15 @@ class BiLmNetwork(DerivingModule):
                 "a biLM is called with character ids: use bilm.encode for text, bilm.embed for "
                 "lists of words"
             )
-        slots = self.options.char_cnn.max_characters_per_token
-        lengths = sentence_lengths(character_ids, slots)  # Shape: (batch,)
+        max_characters = self.options.char_cnn.max_characters_per_token
+        lengths = sentence_lengths(character_ids, max_characters)  # Shape: (batch,)
         state_before = None
         if state is not None:
             # The earlier batch may have had fewer sentences than this one, or more. If it had
             # fewer, the further sentences start from zero.
-            num_sentences = len(lengths)
-            state_before = state.padded(num_sentences).rows(slice(num_sentences))
+            state_before = state.resized(len(lengths))
         settings = self.forward_settings(precision, keep_state)
-        if self._needs_gradients(settings, state):
+        if needs_gradients(settings, state):
             # With gradients, the LSTM refuses every precision but float32. It gets the precision
             # that was requested, even if this device falls back to float32: the same training must
             # not fail on one device and run on another.
@@ -238,9 +257,10 @@ class BiLmNetwork(DerivingModule):
             batch = find_words(character_ids, lengths)
             output = self.forward_batch(batch, settings, state_before, boundaries)
         else:
-            max_tokens = max_batch_tokens or self.max_batch_tokens
+            if max_batch_tokens is None:
+                max_batch_tokens = self.max_batch_tokens
             output = self._forward_in_chunks(
-                character_ids, lengths, settings, state_before, boundaries, max_tokens
+                character_ids, lengths, settings, state_before, boundaries, max_batch_tokens
             )
         if output.state is None or state is None:
             return output
@@ -249,17 +269,6 @@ class BiLmNetwork(DerivingModule):
         rest = state.rows(slice(len(lengths), None))
         all_states = LstmState.concatenated([output.state, rest])
         return output._replace(state=all_states)
-
-    def _needs_gradients(self, settings: ForwardSettings, state: LstmState | None) -> bool:
-        """
-        Returns whether gradients are computed: they are switched on, and the weights or the state
-        before the batch need them.
-        """
-        if not torch.is_grad_enabled():
-            return False
-        if settings.derived is None:  # only frozen weights have derived values
-            return True
-        return state is not None and (state.hidden.requires_grad or state.cell.requires_grad)
 
     def _forward_in_chunks(
         self,
@@ -406,12 +415,11 @@ class BiLmNetwork(DerivingModule):
 
     def _read_boundary(self, settings: ForwardSettings) -> LstmState:
         """Runs each direction over its first boundary, as if it were a sentence of one word."""
-        device = self.boundaries.device
         # The rows in `boundaries`: the forward direction reads `<S>`, and the backward one `</S>`.
-        begin = torch.tensor([0], device=device)
-        end = torch.tensor([1], device=device)
+        begin = torch.tensor([0], device=self.device)
+        end = torch.tensor([1], device=self.device)
         one_word = torch.tensor([1])  # the length of the only sentence
-        packing = pack(one_word, device)
+        packing = pack(one_word, self.device)
         settings = settings._replace(keep_state=True)
         output = self.forward_packed(self.boundaries, (begin, end), packing, settings)
         return cast(LstmState, output.state)
@@ -421,7 +429,8 @@ class BiLmNetwork(DerivingModule):
         character_ids: Tensor,
         precision: str | None = None,
         max_batch_tokens: int | None = None,
-        cache: Cache | None = None,
+        *,
+        cache: Cache,
     ) -> BiLmOutput:
         """
         Computes a batch without a state. If the biLM is frozen, reads stored sentences from the
@@ -435,12 +444,9 @@ class BiLmNetwork(DerivingModule):
         def compute(ids: Tensor) -> BiLmOutput:
             return self(ids, precision=name, max_batch_tokens=max_batch_tokens)
 
-        if cache is None:
+        if self.is_trainable:
             return compute(character_ids)
-        derived = self.derived_values()
-        if derived is None:  # the biLM is trained
-            return compute(character_ids)
-        digest = derive_once(derived, ("digest", name), self._digest, name)
+        digest = self.digest(name)
         output = cache.run(compute, digest, character_ids, self.num_layers, self.output_dim)
         dtype = self.token_encoder.projection.weight.dtype  # a cache returns float32
         return output._replace(layers=output.layers.to(dtype))
@@ -475,8 +481,8 @@ def _wrong_options(options: object) -> BiLmError:
 def _boundary_ids(options: BiLmOptions) -> Tensor:
     """Returns the character ids of the two sentence boundaries, shape (2, characters)."""
     boundaries_as_sentence = [BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN]
-    slots = options.char_cnn.max_characters_per_token
-    ids = sentences_to_character_ids([boundaries_as_sentence], slots)
+    max_characters = options.char_cnn.max_characters_per_token
+    ids = sentences_to_character_ids([boundaries_as_sentence], max_characters)
     # int32, because DDP broadcasts buffers at start-up and cannot send int16.
     return torch.from_numpy(ids[0]).int()
 

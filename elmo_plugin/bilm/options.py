@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from elmo_plugin.bilm.characters import MAX_CHARACTERS_PER_TOKEN, NUM_CHARACTERS
+from elmo_plugin.bilm.lexicon import NEEDED_CHARACTERS, NEEDED_WORDS, Lexicon, check_lexicon
 from elmo_plugin.common.errors import BiLmError, check_at_least, check_choice, nearest_name
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.formats.archives import AnyPath
 from elmo_plugin.common.formats.json_files import read_json_object
 from elmo_plugin.common.logs import get_logger
-
-# Characters or words, each with the row of its vector.
-Lexicon = tuple[tuple[str, int], ...]
 
 ACTIVATIONS = ("relu", "tanh")
 MAX_DIMENSION = 2**20
@@ -99,8 +97,10 @@ class LexiconCnnOptions:
             "max_characters_per_token", self.max_characters_per_word, least=3, most=MAX_CHARACTERS
         )
         if self.words:
+            check_lexicon("words", self.words, NEEDED_WORDS)
             check_at_least("word_dim", self.word_dim, least=1, most=MAX_DIMENSION)
         if self.characters:
+            check_lexicon("characters", self.characters, NEEDED_CHARACTERS)
             check_at_least("char_dim", self.character_dim, least=1, most=MAX_DIMENSION)
             check_at_least("n_highway", self.n_highway, least=0, most=MAX_LAYERS)
             check_cnn("token_embedder", self.filters, self.max_characters_per_word, self.activation)

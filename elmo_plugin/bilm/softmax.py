@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.autograd import Function
 
 from elmo_plugin.bilm.autograd import first_derivative_only
-from elmo_plugin.bilm.precision import autocast_dtype, pack_for_training
+from elmo_plugin.bilm.products import autocast_dtype, pack_for_training
 from elmo_plugin.common.errors import BiLmError
 
 # The most logits that are in memory at a time

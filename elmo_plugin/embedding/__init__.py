@@ -3,20 +3,10 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from elmo_plugin.embedding.archive import (
-    LayerWeights,
-    find_bilms,
-    layer_name,
-    read_layer_weights,
-    stored_state,
-)
+from elmo_plugin.embedding.archive import find_bilms, stored_state
 from elmo_plugin.embedding.cache import MemoryCache, SqliteCache
-from elmo_plugin.embedding.representations import (
-    ElmoRepresentations,
-    LayerMix,
-    ScalarMix,
-    weighted_sum,
-)
+from elmo_plugin.embedding.layer_weights import LayerWeights, layer_name, read_layer_weights
+from elmo_plugin.embedding.representations import ElmoRepresentations, LayerMix, weighted_sum
 
 if TYPE_CHECKING:
     from elmo_plugin.embedding.contextual_elmo import ContextualElmo, RegisteredCache

@@ -1,22 +1,22 @@
-"""Reads ELMo's biLM, layers and layer weights from a trained model."""
+"""Reads ELMo from the weights of a trained model: its biLM, and its description."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
 from elmo_plugin.bilm.io import BUNDLED_MODELS, check_weights, weights_file
-from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_tensor, load_plain
+from elmo_plugin.common.formats.torch_files import (
+    EXTRA_STATE,
+    entries_from_tensor,
+    json_to_tensor,
+    load_state,
+)
 
-EXTRA_STATE = "_extra_state"  # torch's name for a module's stored values other than tensors
-_MIX_WEIGHTS = ".scalar_mix.weights"  # the end of the name of a mix's weights
-_MIX_GAMMA = ".scalar_mix.gamma"
-_METADATA_NAME = "the metadata of ELMo in the weights"  # in messages
+METADATA_NAME = "the metadata of ELMo in the weights"  # in messages
 
 
 class ElmoMetadata(NamedTuple):
@@ -47,13 +47,10 @@ class ElmoMetadata(NamedTuple):
         Reads a description from the tensor that was stored with the weights. Raises `BiLmError` if
         the tensor does not contain one. Does not check the options: `BiLmOptions.from_dict` does.
         """
-        metadata = json_from_tensor(content, _METADATA_NAME)
-        if not isinstance(metadata, dict) or set(metadata) != set(cls._fields):
-            expected = ", ".join(cls._fields)
-            raise BiLmError(f"{_METADATA_NAME}: expected {expected}, got {metadata!r}")
+        metadata = entries_from_tensor(content, METADATA_NAME, keys=cls._fields)
         layers = metadata["layers"]
         if not _are_layers_of_placements(layers):
-            raise BiLmError(f"{_METADATA_NAME}: expected lists of layers, got {layers!r}")
+            raise BiLmError(f"{METADATA_NAME}: expected lists of layers, got {layers!r}")
         return cls(**metadata)
 
 
@@ -114,7 +111,7 @@ def stored_state(folder: str | PathLike[str] | None) -> Mapping[str, Any] | None
     file = weights_file(Path(folder))
     if file is None:
         return None
-    return load_plain(file, name=str(file))
+    return load_state(file, name=str(file))
 
 
 def find_bilms(
@@ -137,87 +134,3 @@ def find_bilms(
             if parameter.startswith(bilm_prefix):
                 weights[parameter.removeprefix(bilm_prefix)] = state[parameter]
         yield prefix, weights
-
-
-class LayerWeights(NamedTuple):
-    """
-    How one placement of ELMo mixes the layers of its biLM.
-
-    placement: "input" or "output"; the name of the module if it is neither, or if several modules
-        have this placement
-    layers: the numbers of the layers that are mixed; 0 is the token layer
-    normalized_weights: the weight of each of them after the softmax
-    gamma: the factor of the whole mix
-    """
-
-    placement: str
-    layers: list[int]
-    normalized_weights: list[float]
-    gamma: float
-
-
-def read_layer_weights(state: Mapping[str, Any]) -> list[LayerWeights]:
-    """
-    Reads all mixes from the `state_dict` of a model, in its order. Raises `BiLmError` if the
-    metadata of ELMo are damaged, or do not fit a mix.
-    """
-    modules = _mixing_modules(state)
-    num_modules = Counter(_placement(module) for module in modules)
-    mixes = []
-    for module in modules:
-        placement = _placement(module)
-        if num_modules[placement] > 1:
-            placement = module  # only the whole name tells these mixes apart
-        weights = torch.softmax(state[module + _MIX_WEIGHTS].double(), dim=0).tolist()
-        layers = _mixed_layers(state, module, len(weights))
-        gamma = float(state[module + _MIX_GAMMA])
-        mixes.append(LayerWeights(placement, layers, normalized_weights=weights, gamma=gamma))
-    return mixes
-
-
-def _mixing_modules(state: Mapping[str, Any]) -> list[str]:
-    """Returns the names of the modules that mix layers, such as "elmo.mixes.input"."""
-    modules = []
-    for name in state:
-        if name.endswith(_MIX_WEIGHTS):
-            module = name.removesuffix(_MIX_WEIGHTS)
-            # A module of another program may have such weights, but without a gamma.
-            if module + _MIX_GAMMA in state:
-                modules.append(module)
-    return modules
-
-
-def _mixed_layers(state: Mapping[str, Any], module: str, num_layers: int) -> list[int]:
-    """
-    Returns the numbers of the layers that a module mixes, `num_layers` of them. Only a
-    `ContextualElmo` stores them. Any other `ElmoRepresentations` is taken to mix all layers of its
-    biLM. Raises `BiLmError` if the stored layers do not fit.
-    """
-    elmo_prefix, _, mix_name = module.rpartition("mixes.")
-    metadata = state.get(elmo_prefix + EXTRA_STATE)
-    if metadata is None:
-        return list(range(num_layers))
-    layers = ElmoMetadata.from_tensor(metadata).layers.get(mix_name)
-    if layers is None or len(layers) != num_layers:
-        raise BiLmError(
-            f"{_METADATA_NAME}: expected {num_layers} layers of {mix_name}, got {layers}"
-        )
-    return layers
-
-
-def layer_name(number: int) -> str:
-    """Returns the usual name of the layer with this number."""
-    if number == 0:
-        return "token"
-    return f"LSTM {number}"
-
-
-def _placement(module: str) -> str:
-    """
-    Returns the placement of a mix: the last part of its module's name if that is "input" or
-    "output", otherwise the whole name.
-    """
-    last_part = module.split(".")[-1]
-    if last_part in ("input", "output"):
-        return last_part
-    return module

@@ -1,11 +1,10 @@
 """Caches of a frozen biLM's vectors of sentences, for later batches, epochs and trainings."""
 
 import os
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable
 from hashlib import blake2b
+from numbers import Real
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -15,63 +14,12 @@ from elmo_plugin.bilm import BiLmError, BiLmOutput
 from elmo_plugin.bilm.io import DTYPES
 from elmo_plugin.common.errors import check_choice
 from elmo_plugin.common.integers import ceil_div
-from elmo_plugin.common.process import ForkSafeLock
+from elmo_plugin.embedding.memory_store import MemoryStore
 from elmo_plugin.embedding.sqlite_store import SqliteStore
 
 GIGABYTE = 10**9
 KEY_SIZE = 16  # bytes
-RECORD_OVERHEAD = 300  # bytes that a record takes without its vectors, about
 _MAX_GB = 10**6
-
-
-class MemoryStore:
-    """
-    Holds the vectors of sentences, in at most `max_bytes`; removes the least recently used record
-    first. Copies and unpickled stores start empty.
-    """
-
-    def __init__(self, max_bytes: int) -> None:
-        self.max_bytes = max_bytes
-        # By the key of a sentence, the least recently used first.
-        self._records: OrderedDict[bytes, np.ndarray] = OrderedDict()
-        self._used_bytes = 0  # by all records
-        self._lock = ForkSafeLock()  # for the records and their bytes
-
-    def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
-        """
-        Copies the stored vectors of each key into its row, and marks them as just used. Returns the
-        numbers of the rows whose keys are not stored.
-        """
-        missing = []
-        with self._lock:
-            for number, (key, row) in enumerate(zip(keys, rows, strict=True)):
-                if key in self._records:
-                    row[...] = self._records[key]
-                    self._records.move_to_end(key)
-                else:
-                    missing.append(number)
-        return missing
-
-    def write(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> None:
-        """
-        Stores a copy of each row, unless the row is larger than the whole store. If the store is
-        full, it removes the least recently used records.
-        """
-        for key, row in zip(keys, rows, strict=True):
-            size = row.nbytes + RECORD_OVERHEAD
-            if size > self.max_bytes:
-                continue
-            with self._lock:
-                if key in self._records:
-                    continue  # the batch has the sentence twice, or another thread has stored it
-                while self._used_bytes + size > self.max_bytes:
-                    _, oldest = self._records.popitem(last=False)
-                    self._used_bytes -= oldest.nbytes + RECORD_OVERHEAD
-                self._records[key] = row.copy()
-                self._used_bytes += size
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.max_bytes,)
 
 
 class ActivationCache:
@@ -83,21 +31,13 @@ class ActivationCache:
     not read the old one's layers.
 
     `dtype` is "float32", or "float16" for half the size. Vectors that were just computed are also
-    rounded to it, so that results never depend on the cache's contents. `store_id` identifies the
-    store. Caches of the same class, `store_id` and `dtype` are equal: they return the same results.
+    rounded to it, so that results never depend on the cache's contents.
     """
 
-    def __init__(self, store: MemoryStore | SqliteStore, store_id: Hashable, dtype: str) -> None:
+    def __init__(self, store: MemoryStore | SqliteStore, dtype: str) -> None:
         check_choice("dtype", dtype, DTYPES)
         self.store = store
         self.dtype = dtype
-        self._identity = (type(self), store_id, dtype)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ActivationCache) and self._identity == other._identity
-
-    def __hash__(self) -> int:
-        return hash(self._identity)
 
     def run(
         self,
@@ -167,9 +107,7 @@ class MemoryCache(ActivationCache):
     """
 
     def __init__(self, max_gb: float = 4.0, dtype: str = "float32") -> None:
-        store = MemoryStore(_size_in_bytes(max_gb))
-        # Stores in memory differ only in their size.
-        super().__init__(store, store_id=max_gb, dtype=dtype)
+        super().__init__(MemoryStore(_size_in_bytes(max_gb)), dtype)
 
 
 class SqliteCache(ActivationCache):
@@ -192,8 +130,7 @@ class SqliteCache(ActivationCache):
         if not path:
             raise BiLmError("the path of a cache is a folder, not ''")
         folder = Path(os.path.expanduser(path)).resolve()
-        store = SqliteStore(folder, _size_in_bytes(max_gb))
-        super().__init__(store, store_id=folder, dtype=dtype)
+        super().__init__(SqliteStore(folder, _size_in_bytes(max_gb)), dtype)
 
 
 def sentence_keys(
@@ -221,6 +158,6 @@ def sentence_keys(
 
 def _size_in_bytes(max_gb: float) -> int:
     """Returns the size of a cache in bytes. Raises `BiLmError` if no cache can have it."""
-    if not 0 < max_gb < _MAX_GB:
-        raise BiLmError(f"max_gb of a cache: expected 0 < max_gb < {_MAX_GB}, got {max_gb}")
+    if not isinstance(max_gb, Real) or not 0 < max_gb < _MAX_GB:
+        raise BiLmError(f"max_gb of a cache: expected 0 < max_gb < {_MAX_GB}, got {max_gb!r:.60}")
     return int(max_gb * GIGABYTE)

@@ -211,6 +211,8 @@ class ElmoRepresentations(nn.Module):
     ) -> None:
         super().__init__()
         check_at_least("num_mixes", num_mixes, least=0)
+        if max_batch_tokens is not None:
+            check_at_least("max_batch_tokens", max_batch_tokens, least=1)
         bilm = _load_or_copy(bilm, requires_grad)
         _check_precision(bilm, precision)
         check_cache(cache)

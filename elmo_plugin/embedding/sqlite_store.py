@@ -275,12 +275,12 @@ def to_record(key: bytes, vectors: np.ndarray) -> bytes:
     return _checksum(key, content) + content
 
 
-def read_record(key: bytes, record: bytes | memoryview, vectors: np.ndarray) -> bool:
+def read_record(key: bytes, record: bytes, vectors: np.ndarray) -> bool:
     """
     Copies the vectors of a record into `vectors`. Returns false if the record is damaged, or
     belongs to another key, or has vectors of another size.
     """
-    checksum = bytes(record[:CHECKSUM_SIZE])
+    checksum = record[:CHECKSUM_SIZE]
     content = memoryview(record)[CHECKSUM_SIZE:]  # not a copy
     if len(content) != vectors.nbytes:
         return False

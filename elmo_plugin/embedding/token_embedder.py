@@ -16,7 +16,7 @@ from elmo_plugin.bilm import MAX_BATCH_TOKENS, MAX_CHARACTERS_PER_TOKEN, word_to
 from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement, RegisteredCache
-from elmo_plugin.embedding.word_vectors import TextIndexer
+from elmo_plugin.embedding.text_indexer import TextIndexer
 
 
 @TokenIndexer.register("elmo")

@@ -40,6 +40,17 @@ class WordTable(NamedTuple):
         return self.vectors * self.scales.unsqueeze(-1)
 
 
+def is_table(table: WordTable) -> bool:
+    """Returns whether tensors that were read as a table have the types and shapes of one."""
+    keys, vectors, scales = table
+    if not all(isinstance(tensor, Tensor) for tensor in table):
+        return False
+    if keys.dtype != torch.int64 or keys.dim() != 1 or vectors.dim() != 2 or scales.dim() != 1:
+        return False
+    num_words = len(keys)
+    return num_words > 0 and len(vectors) == num_words and len(scales) in (0, num_words)
+
+
 def read_table(source: str) -> tuple[WordTable, str]:
     """
     Reads the table of this package with the name `source`, or else the text file at this path, in

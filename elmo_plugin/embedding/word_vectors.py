@@ -7,40 +7,18 @@ from typing import Any
 
 import torch
 from allennlp.common.checks import ConfigurationError
-from allennlp.data import TokenIndexer, Vocabulary
+from allennlp.data import TokenIndexer
 from allennlp.data.token_indexers.token_indexer import IndexedTokenList
-from allennlp.data.tokenizers import Token
 from allennlp.modules import TokenEmbedder
 from overrides import overrides
 from torch import Tensor, nn
 
 from elmo_plugin.common.errors import advise_version, as_configuration_error
-from elmo_plugin.common.formats.torch_files import json_from_tensor, json_to_tensor
+from elmo_plugin.common.formats.torch_files import EXTRA_STATE, entries_from_tensor, json_to_tensor
 from elmo_plugin.common.word_keys import word_key
-from elmo_plugin.embedding.archive import EXTRA_STATE, stored_state
-from elmo_plugin.embedding.word_table import BUNDLED_TABLES, WordTable, read_table
-
-_METADATA_NAME = "the metadata of word vectors in the weights"  # in messages
-
-
-class TextIndexer(TokenIndexer):
-    """
-    The base of token indexers without a vocabulary: an indexed token is its text, under `key`.
-    """
-
-    key: str
-
-    @overrides
-    def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
-        pass
-
-    @overrides
-    def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
-        return {self.key: [token.ensure_text() for token in tokens]}
-
-    @overrides
-    def get_empty_token_list(self) -> IndexedTokenList:
-        return {self.key: []}
+from elmo_plugin.embedding.archive import stored_state
+from elmo_plugin.embedding.text_indexer import TextIndexer
+from elmo_plugin.embedding.word_table import BUNDLED_TABLES, WordTable, is_table, read_table
 
 
 @TokenIndexer.register("word_vectors")
@@ -193,8 +171,8 @@ def _archived_table(folder: str | PathLike[str] | None, source: str) -> WordTabl
     """
     Returns the vectors from `source` that are stored with the weights of a trained model. Returns
     `None` if the folder does not contain weights yet, as at the start of training, or if the
-    vectors come with this package and are not stored. Raises `ConfigurationError` if the vectors of
-    a file are not stored, because an archive must not read other files.
+    vectors come with this package and are not stored. Raises `ConfigurationError` if the vectors
+    are damaged, or if those of a file are not stored, because an archive must not read other files.
     """
     with as_configuration_error():
         state = stored_state(folder)
@@ -204,14 +182,14 @@ def _archived_table(folder: str | PathLike[str] | None, source: str) -> WordTabl
         if not name.endswith(EXTRA_STATE):
             continue
         prefix = name.removesuffix(EXTRA_STATE)  # such as "embedder."
-        if f"{prefix}vectors" not in state:
+        tensor_names = [prefix + field for field in WordTable._fields]
+        if any(tensor_name not in state for tensor_name in tensor_names):
             continue  # a module of another kind, or vectors that are not stored
         if _read_metadata(state[name])["vectors"] == source:
-            return WordTable(
-                keys=state[f"{prefix}keys"],
-                vectors=state[f"{prefix}vectors"],
-                scales=state[f"{prefix}scales"],
-            )
+            table = WordTable(*[state[tensor_name] for tensor_name in tensor_names])
+            if not is_table(table):
+                raise ConfigurationError(f"{folder}: the word vectors {source} are damaged")
+            return table
     if source not in BUNDLED_TABLES:
         raise ConfigurationError(f"{folder}: the word vectors {source} are not in the weights")
     return None
@@ -222,10 +200,6 @@ def _read_metadata(state: Any) -> dict[str, str]:
     Reads the extra state of a `WordVectorsEmbedder`: its vectors, digest and version. Raises
     `ConfigurationError` if it is damaged, or has other entries.
     """
+    name = "the metadata of word vectors in the weights"
     with as_configuration_error():
-        metadata = json_from_tensor(state, _METADATA_NAME)
-    if not isinstance(metadata, dict) or set(metadata) != {"vectors", "digest", "version"}:
-        raise ConfigurationError(
-            f"{_METADATA_NAME}: expected vectors, digest, version, got {metadata!r}"
-        )
-    return metadata
+        return entries_from_tensor(state, name, keys=("vectors", "digest", "version"))

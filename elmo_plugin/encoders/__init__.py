@@ -2,12 +2,7 @@
 
 from elmo_plugin.encoders.bidirectional import BidirectionalGru, VariationalBiLstm
 from elmo_plugin.encoders.character_cnn import CharacterCnn
-from elmo_plugin.encoders.contextual_encoder import (
-    ContextualEncoder,
-    construct_encoder,
-    slice_wrapping_dim,
-    take_rows,
-)
+from elmo_plugin.encoders.contextual_encoder import ContextualEncoder, construct_encoder
 from elmo_plugin.encoders.highway_lstm import HighwayLstm
 from elmo_plugin.encoders.sequences import (
     biattention,
@@ -17,3 +12,4 @@ from elmo_plugin.encoders.sequences import (
     self_biattention,
     viterbi,
 )
+from elmo_plugin.encoders.text_fields import slice_wrapping_dim, take_rows

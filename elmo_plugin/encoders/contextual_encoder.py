@@ -1,6 +1,6 @@
 """Words to vectors in context: the one place where ELMo enters a task model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -13,6 +13,7 @@ from torch import BoolTensor, Tensor, nn
 
 from elmo_plugin.bilm import Dropout
 from elmo_plugin.embedding import ContextualElmo
+from elmo_plugin.encoders.text_fields import concatenate, flatten_wrapping_dims
 
 MAX_LENGTH_RATIO = 4
 ELMO = "elmo"  # the token indexer that the module `elmo` reads
@@ -137,7 +138,7 @@ class ContextualEncoder(nn.Module, Registrable):
         mask = get_text_field_mask(tokens, num_wrapping_dims)  # Shape: (batch, ..., time)
         # Within the encoder, all sentences are in one dimension: (sentences, time, ...).
         flat_mask = mask.flatten(0, num_wrapping_dims)
-        tokens = _flatten_wrapping_dims(tokens, num_wrapping_dims)
+        tokens = flatten_wrapping_dims(tokens, num_wrapping_dims)
         bilm_layers = None
         if self.elmo is not None:
             # Shape: (num_layers, sentences, time, dim)
@@ -192,7 +193,7 @@ class ContextualEncoder(nn.Module, Registrable):
         lengths = [mask.size(1) for mask in masks]
         if max(lengths) > MAX_LENGTH_RATIO * min(lengths):
             return [self(text) for text in texts]
-        large_batch = map_text_fields(_pad_and_concatenate, *texts)
+        large_batch = concatenate(texts)
         encoded, _ = self(large_batch)  # Shape: (all texts, longest time, output_dim)
         batch_sizes = [mask.size(0) for mask in masks]
         results = []
@@ -242,83 +243,6 @@ def _character_ids(tokens: TextFieldTensors) -> Tensor:
             f"dataset reader has {', '.join(tokens)}"
         )
     return tokens[ELMO]["elmo_tokens"]
-
-
-def _flatten_wrapping_dims(text: TextFieldTensors, num_wrapping_dims: int) -> TextFieldTensors:
-    """
-    Returns a text field whose tensors have one dimension of sentences, shape (sentences, time,
-    ...), instead of a batch and further wrapping dimensions, shape (batch, ..., time, ...).
-    """
-    if num_wrapping_dims == 0:
-        return text
-
-    def flatten(tensor: Tensor) -> Tensor:
-        return tensor.flatten(0, num_wrapping_dims)
-
-    return map_text_fields(flatten, text)
-
-
-def map_text_fields(
-    function: Callable[..., Tensor], first: TextFieldTensors, *others: TextFieldTensors
-) -> TextFieldTensors:
-    """
-    Calls `function` for each tensor of a text field, with the tensors of the same name of the
-    other text fields as further arguments. Returns a text field of the results. All text fields
-    have the same token indexers.
-    """
-    result: TextFieldTensors = {}
-    for indexer, tensors in first.items():
-        result[indexer] = {}
-        for name, tensor in tensors.items():
-            tensors_of_others = [text[indexer][name] for text in others]
-            result[indexer][name] = function(tensor, *tensors_of_others)
-    return result
-
-
-def slice_wrapping_dim(
-    text: TextFieldTensors, starts: Sequence[int], length: int
-) -> TextFieldTensors:
-    """
-    Takes some consecutive texts of each list of text fields, such as some sentences of each
-    document. `starts` has the number of the first text to take from each list. `length` texts
-    follow from there, or fewer if the tensors end before. The tensors have the shape (batch, texts,
-    time, ...), and the result (batch, length, time, ...).
-    """
-
-    def slice_lists(tensor: Tensor) -> Tensor:
-        """Returns the part of a tensor that has the texts to take."""
-        parts = []
-        for texts, start in zip(tensor, starts, strict=True):
-            parts.append(texts[start : start + length])
-        return torch.stack(parts)
-
-    return map_text_fields(slice_lists, text)
-
-
-def take_rows(text: TextFieldTensors, rows: Sequence[int]) -> TextFieldTensors:
-    """Returns a text field with only these rows of the batch, in this order."""
-
-    def take(tensor: Tensor) -> Tensor:
-        return tensor[list(rows)]
-
-    return map_text_fields(take, text)
-
-
-def _pad_and_concatenate(*tensors: Tensor) -> Tensor:
-    """
-    Concatenates tensors along the first dimension. In the other dimensions, all are padded with
-    zeros at the end to the size of the largest.
-    """
-    batch_sizes = [tensor.size(0) for tensor in tensors]
-    largest_sizes = []
-    for dim in range(1, tensors[0].dim()):
-        largest_sizes.append(max(tensor.size(dim) for tensor in tensors))
-    result = tensors[0].new_zeros(sum(batch_sizes), *largest_sizes)
-    views = result.split(batch_sizes)  # the rows of each tensor
-    for tensor, view in zip(tensors, views, strict=True):
-        without_padding = tuple(slice(0, size) for size in tensor.shape)
-        view[without_padding] = tensor
-    return result
 
 
 ContextualEncoder.register(ContextualEncoder.default_implementation)(ContextualEncoder)

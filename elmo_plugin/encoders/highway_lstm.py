@@ -15,8 +15,6 @@ from torch.autograd import Function
 from elmo_plugin.bilm import autocast_dtype, first_derivative_only, rows_before
 from elmo_plugin.common.errors import check_at_least
 from elmo_plugin.encoders.recurrences import (
-    InputProduct,
-    SizedEncoder,
     double_g_and_transpose,
     draw_mask,
     pack_rows,
@@ -24,6 +22,149 @@ from elmo_plugin.encoders.recurrences import (
     product_adder,
     write_derivatives_of_cells,
 )
+from elmo_plugin.encoders.sized_encoder import SizedEncoder, check_rate
+
+
+@Seq2SeqEncoder.register("highway_lstm")
+class HighwayLstm(SizedEncoder):
+    """
+    LSTM layers with highway connections: the first reads forward, the second backward, and so on
+    (He et al., 2017). Apart from recurrent dropout, it computes the same as AllenNLP's
+    `alternating_lstm` with `use_input_projection_bias: false`, but faster. It also loads the
+    weights of an `alternating_lstm`.
+
+    Registered as a `Seq2SeqEncoder` with name "highway_lstm".
+
+    # Parameters
+
+    input_size : `int`
+        The size of the input vectors.
+    hidden_size : `int`
+        The number of cells of each layer.
+    num_layers : `int`
+        The number of layers.
+    recurrent_dropout : `float`, optional (default = `0.0`)
+        The rate of dropout on the output vectors of each layer, with the same mask for all time
+        steps of a sentence. The next time step and the next layer both read the vectors after
+        dropout (He et al., 2017, equation 13). In AllenNLP 2, only the next time step does.
+
+    Raises `ConfigurationError` if there are no layers or cells, or for an impossible rate.
+    """
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int, *, recurrent_dropout: float = 0.0
+    ) -> None:
+        super().__init__(input_size, hidden_size, is_bidirectional=False)
+        check_at_least("highway_lstm: hidden_size", hidden_size, least=1, error=ConfigurationError)
+        check_at_least("highway_lstm: num_layers", num_layers, least=1, error=ConfigurationError)
+        check_rate("highway_lstm: recurrent_dropout", recurrent_dropout)
+        self.layers = nn.ModuleList()
+        layer_input_size = input_size
+        for _ in range(num_layers):
+            layer = HighwayLstmLayer(layer_input_size, hidden_size, recurrent_dropout)
+            self.layers.append(layer)
+            layer_input_size = hidden_size
+
+    def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
+        """
+        Encodes sentences of shape (batch, time, input_size) with the padding after the words.
+        Returns shape (batch, time, hidden_size), zeros at padding.
+        """
+        packed = pack_rows(self, inputs, mask)
+        outputs = packed.rows.new_zeros(*mask.shape, self.get_output_dim())
+        if not packed.batch_sizes:  # no sentence has a word
+            return outputs
+        rows = packed.rows
+        for number, layer in enumerate(self.layers):
+            if number > 0:  # each layer reads in the opposite direction of the layer before
+                rows = rows[packed.reverse]
+            rows = layer(rows, packed.batch_sizes)  # Shape: (rows, hidden_size)
+        ends_backward = len(self.layers) % 2 == 0
+        if ends_backward:
+            rows = rows[packed.reverse]
+        outputs[packed.row_positions] = rows
+        return outputs
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        """Loads weights, also of AllenNLP's `alternating_lstm`: their names are changed first."""
+        allennlp_prefix = f"{prefix}_module.layer_"
+        for name in list(state_dict):
+            if name.startswith(allennlp_prefix):
+                # Such as "0.cell.input_linearity.weight".
+                number, parameter = name.removeprefix(allennlp_prefix).split(".cell.")
+                state_dict[f"{prefix}layers.{number}.{parameter}"] = state_dict.pop(name)
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+
+class HighwayLstmLayer(nn.Module):
+    """
+    One layer in one direction, with the parameters of AllenNLP's `AugmentedLSTMCell`: the matrices
+    of its gates, one below the other, start as orthogonal, and the biases of its forget gate as
+    ones. See `HighwayLstm` for the options.
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, recurrent_dropout: float) -> None:
+        super().__init__()
+        self.recurrent_dropout = recurrent_dropout
+        # The inputs are part of the five gates and of u_t, the hidden state of the gates only.
+        self.input_linearity = nn.Linear(input_size, 6 * hidden_size, bias=False)
+        self.state_linearity = nn.Linear(hidden_size, 5 * hidden_size)
+        for linear in (self.input_linearity, self.state_linearity):
+            block_orthogonal(linear.weight.data, [hidden_size, linear.in_features])
+        nn.init.zeros_(self.state_linearity.bias)
+        forget_bias = self.state_linearity.bias[hidden_size : 2 * hidden_size]
+        nn.init.ones_(forget_bias)
+
+    def forward(self, rows: Tensor, batch_sizes: list[int]) -> Tensor:
+        """
+        Returns the hidden states, shape (rows, hidden_size), of packed rows, shape (rows,
+        input_size), in the order in which they are read. `batch_sizes` are the numbers of rows of
+        each time step.
+        """
+        recurrent_weight = self.state_linearity.weight  # Shape: (5 * hidden_size, hidden_size)
+        hidden_size = recurrent_weight.size(1)
+        rate = 0.0
+        if self.training:
+            rate = self.recurrent_dropout
+        num_sentences = batch_sizes[0]
+        dropout_mask = draw_mask(rows, rate, num_sentences, hidden_size)
+        # Only the gates have biases. The last of the six parts, u_t, gets zeros.
+        biases = nn.functional.pad(self.state_linearity.bias, (0, hidden_size))
+        # Shape: (rows, 6 * hidden_size)
+        activations = InputProduct.apply(rows, self.input_linearity.weight, biases)
+        return HighwayLstmRecurrence.apply(activations, recurrent_weight, batch_sizes, dropout_mask)
+
+
+class InputProduct(Function):
+    """
+    Computes `inputs @ weight.t() + bias` for all rows. Under autocast, only the products are
+    computed in autocast's type, in both passes. `nn.functional.linear` would also round the sums.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        """
+        Returns shape (rows, outputs) for inputs of shape (rows, inputs), a weight of shape
+        (outputs, inputs) and a bias of shape (outputs,).
+        """
+        ctx.save_for_backward(inputs, weight)
+        ctx.dtype = autocast_dtype(weight)
+        # Each row begins as the bias, and the product is added to it in place.
+        sums = bias.repeat(len(inputs), 1)  # Shape: (rows, outputs)
+        add_product = product_adder(sums, ctx.dtype)
+        return add_product(sums, inputs, weight.t().to(ctx.dtype))
+
+    @staticmethod
+    @first_derivative_only
+    def backward(ctx: Any, d_sums: Tensor) -> tuple[Tensor | None, ...]:
+        """Returns the gradients of the inputs, if they need them, of the weight and of the bias."""
+        inputs, weight = ctx.saved_tensors
+        d_inputs = None
+        if ctx.needs_input_grad[0]:
+            d_inputs = product(d_sums, weight, ctx.dtype)
+        d_weight = product(d_sums.t(), inputs, ctx.dtype)
+        d_bias = d_sums.sum(dim=0)
+        return d_inputs, d_weight, d_bias
 
 
 class HighwayLstmRecurrence(Function):
@@ -150,111 +291,3 @@ def _write_derivatives_by_gates(
     _, _, _, h_by_o, h_by_r = derivatives.chunk(5, dim=1)
     h_by_o.mul_(r).mul_(tanh_cells)
     h_by_r.mul_(o * tanh_cells - carried)
-
-
-class HighwayLstmLayer(nn.Module):
-    """
-    One layer in one direction, with the parameters of AllenNLP's `AugmentedLSTMCell`: the matrices
-    of its gates, one below the other, start as orthogonal, and the biases of its forget gate as
-    ones. See `HighwayLstm` for the options.
-    """
-
-    def __init__(self, input_size: int, hidden_size: int, recurrent_dropout: float) -> None:
-        super().__init__()
-        self.recurrent_dropout = recurrent_dropout
-        # The inputs are part of the five gates and of u_t, the hidden state of the gates only.
-        self.input_linearity = nn.Linear(input_size, 6 * hidden_size, bias=False)
-        self.state_linearity = nn.Linear(hidden_size, 5 * hidden_size)
-        for linear in (self.input_linearity, self.state_linearity):
-            block_orthogonal(linear.weight.data, [hidden_size, linear.in_features])
-        nn.init.zeros_(self.state_linearity.bias)
-        forget_bias = self.state_linearity.bias[hidden_size : 2 * hidden_size]
-        nn.init.ones_(forget_bias)
-
-    def forward(self, rows: Tensor, batch_sizes: list[int]) -> Tensor:
-        """
-        Returns the hidden states, shape (rows, hidden_size), of packed rows, shape (rows,
-        input_size), in the order in which they are read. `batch_sizes` are the numbers of rows of
-        each time step.
-        """
-        recurrent_weight = self.state_linearity.weight  # Shape: (5 * hidden_size, hidden_size)
-        hidden_size = recurrent_weight.size(1)
-        rate = 0.0
-        if self.training:
-            rate = self.recurrent_dropout
-        num_sentences = batch_sizes[0]
-        dropout_mask = draw_mask(rows, rate, num_sentences, hidden_size)
-        # Only the gates have biases. The last of the six parts, u_t, gets zeros.
-        biases = nn.functional.pad(self.state_linearity.bias, (0, hidden_size))
-        # Shape: (rows, 6 * hidden_size)
-        activations = InputProduct.apply(rows, self.input_linearity.weight, biases)
-        return HighwayLstmRecurrence.apply(activations, recurrent_weight, batch_sizes, dropout_mask)
-
-
-@Seq2SeqEncoder.register("highway_lstm")
-class HighwayLstm(SizedEncoder):
-    """
-    LSTM layers with highway connections: the first reads forward, the second backward, and so on
-    (He et al., 2017). Apart from recurrent dropout, it computes the same as AllenNLP's
-    `alternating_lstm` with `use_input_projection_bias: false`, but faster. It also loads the
-    weights of an `alternating_lstm`.
-
-    Registered as a `Seq2SeqEncoder` with name "highway_lstm".
-
-    # Parameters
-
-    input_size : `int`
-        The size of the input vectors.
-    hidden_size : `int`
-        The number of cells of each layer.
-    num_layers : `int`
-        The number of layers.
-    recurrent_dropout : `float`, optional (default = `0.0`)
-        The rate of dropout on the output vectors of each layer, with the same mask for all time
-        steps of a sentence. The next time step and the next layer both read the vectors after
-        dropout (He et al., 2017, equation 13). In AllenNLP 2, only the next time step does.
-
-    Raises `ConfigurationError` if there are no layers.
-    """
-
-    def __init__(
-        self, input_size: int, hidden_size: int, num_layers: int, *, recurrent_dropout: float = 0.0
-    ) -> None:
-        super().__init__(input_size, hidden_size, is_bidirectional=False)
-        check_at_least("highway_lstm: num_layers", num_layers, least=1, error=ConfigurationError)
-        self.layers = nn.ModuleList()
-        layer_input_size = input_size
-        for _ in range(num_layers):
-            layer = HighwayLstmLayer(layer_input_size, hidden_size, recurrent_dropout)
-            self.layers.append(layer)
-            layer_input_size = hidden_size
-
-    def forward(self, inputs: Tensor, mask: BoolTensor) -> Tensor:
-        """
-        Encodes sentences of shape (batch, time, input_size) with the padding after the words.
-        Returns shape (batch, time, hidden_size), zeros at padding.
-        """
-        packed = pack_rows(self, inputs, mask)
-        outputs = packed.rows.new_zeros(*mask.shape, self.get_output_dim())
-        if not packed.batch_sizes:  # no sentence has a word
-            return outputs
-        rows = packed.rows
-        for number, layer in enumerate(self.layers):
-            if number > 0:  # each layer reads in the opposite direction of the layer before
-                rows = rows[packed.reverse]
-            rows = layer(rows, packed.batch_sizes)  # Shape: (rows, hidden_size)
-        ends_backward = len(self.layers) % 2 == 0
-        if ends_backward:
-            rows = rows[packed.reverse]
-        outputs[packed.row_positions] = rows
-        return outputs
-
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        """Loads weights, also of AllenNLP's `alternating_lstm`: their names are changed first."""
-        allennlp_prefix = f"{prefix}_module.layer_"
-        for name in list(state_dict):
-            if name.startswith(allennlp_prefix):
-                # Such as "0.cell.input_linearity.weight".
-                number, parameter = name.removeprefix(allennlp_prefix).split(".cell.")
-                state_dict[f"{prefix}layers.{number}.{parameter}"] = state_dict.pop(name)
-        super()._load_from_state_dict(state_dict, prefix, *args)

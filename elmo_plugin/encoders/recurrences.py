@@ -1,6 +1,6 @@
 """
-Layers of LSTMs and GRUs in both directions over packed rows. Their gradients are written by hand,
-as a few large products instead of many small ones, for speed on a CPU.
+The recurrences of LSTMs and GRUs over packed rows. Their gradients are written by hand, as a few
+large products instead of many small ones, for speed on a CPU.
 
 Under autocast, the factors and results of products are rounded to autocast's type (twice as fast on
 a CPU with bfloat16 instructions); gates, cells and sums stay in the type of the parameters.
@@ -10,11 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
-from allennlp.modules.seq2seq_encoders import Seq2SeqEncoder
-from overrides import overrides
 from torch import BoolTensor, Tensor, nn
 from torch.autograd import Function
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from elmo_plugin.bilm import (
     autocast_dtype,
@@ -24,79 +21,6 @@ from elmo_plugin.bilm import (
     rows_before,
     rows_in_reverse,
 )
-
-
-class SizedEncoder(Seq2SeqEncoder):
-    """The base of encoders that know their sizes when they are made."""
-
-    def __init__(self, input_dim: int, output_dim: int, is_bidirectional: bool) -> None:
-        super().__init__()
-        self._input_dim = input_dim
-        self._output_dim = output_dim
-        self._is_bidirectional = is_bidirectional
-
-    @overrides
-    def get_input_dim(self) -> int:
-        return self._input_dim
-
-    @overrides
-    def get_output_dim(self) -> int:
-        return self._output_dim
-
-    @overrides
-    def is_bidirectional(self) -> bool:
-        return self._is_bidirectional
-
-
-def read_both_ways(
-    layer: nn.RNNBase, inputs: Tensor, mask: BoolTensor, recurrent_dropout: float = 0.0
-) -> Tensor:
-    """
-    Runs one bidirectional layer of torch over sentences, shape (batch, time, input_size), and reads
-    each from both of its ends. Returns vectors of shape (batch, time, 2 * hidden_size), zeros at
-    the padding on the right.
-
-    `recurrent_dropout`, for LSTMs only, is the rate of dropout on the hidden state that each time
-    step takes from the one before, with one mask for all time steps of a sentence (Gal and
-    Ghahramani, 2016).
-    """
-    # The recurrences below are faster than torch's only on a CPU, with gradients. But torch's
-    # layers do not offer recurrent dropout.
-    is_torch_faster = inputs.is_cuda or not torch.is_grad_enabled()
-    if is_torch_faster and recurrent_dropout == 0:
-        return read_by_torch(layer, inputs, mask)
-    packed = pack_rows(layer, inputs, mask)
-    outputs = packed.rows.new_zeros(*mask.shape, 2 * layer.hidden_size)
-    if not packed.batch_sizes:  # no sentence has a word
-        return outputs
-    forward_hidden, backward_hidden = _run_recurrence(layer, packed, recurrent_dropout)
-    in_forward_order = backward_hidden[packed.reverse]
-    # Shape: (batch, time, 2 * hidden_size)
-    outputs[packed.row_positions] = torch.cat([forward_hidden, in_forward_order], dim=1)
-    return outputs
-
-
-def _run_recurrence(layer: nn.RNNBase, packed: "PackedRows", recurrent_dropout: float) -> Tensor:
-    """
-    Returns the hidden states of packed rows, shape (directions, rows, hidden_size), each direction
-    in the order in which it reads.
-    """
-    # Stacks the parameters of both directions. torch has the four of each direction in this order.
-    forward_parameters, backward_parameters = layer.all_weights
-    input_weight, weight, input_bias, bias = [
-        torch.stack(pair) for pair in zip(forward_parameters, backward_parameters, strict=True)
-    ]
-    # One product for both directions, shape (rows, directions * gates * hidden_size).
-    products = nn.functional.linear(packed.rows, input_weight.flatten(0, 1), input_bias.flatten())
-    forward, backward = products.to(packed.rows.dtype).chunk(2, dim=1)
-    projected = torch.stack([forward, backward[packed.reverse]])  # Shape: (directions, rows, ...)
-    if isinstance(layer, nn.GRU):
-        return GruRecurrence.apply(projected, weight, bias, packed.batch_sizes)
-    num_sentences = packed.batch_sizes[0]
-    mask_shape = (2, num_sentences, layer.hidden_size)  # 2 directions
-    dropout_mask = draw_mask(packed.rows, recurrent_dropout, *mask_shape)
-    activations = projected + bias.unsqueeze(1)
-    return LstmRecurrence.apply(activations, weight, packed.batch_sizes, dropout_mask)
 
 
 def draw_mask(like: Tensor, rate: float, *shape: int) -> Tensor | None:
@@ -140,49 +64,6 @@ def pack_rows(module: nn.Module, inputs: Tensor, mask: BoolTensor) -> PackedRows
         row_positions=row_positions,
         batch_sizes=packing.batch_sizes,
     )
-
-
-def read_by_torch(layer: nn.RNNBase, inputs: Tensor, mask: BoolTensor) -> Tensor:
-    """Does what `read_both_ways` does, without recurrent dropout, by torch's own operations."""
-    # torch refuses sentences without words. It reads them as if they had one, and the last line
-    # here sets their vectors to zero.
-    lengths = mask.sum(dim=1).clamp(min=1).cpu()
-    packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
-    packed_outputs, _ = layer(packed)
-    outputs, _ = pad_packed_sequence(packed_outputs, batch_first=True, total_length=mask.size(1))
-    return outputs.masked_fill(~mask.unsqueeze(-1), 0.0)
-
-
-class InputProduct(Function):
-    """
-    Computes `inputs @ weight.t() + bias` for all rows. Under autocast, only the products are
-    computed in autocast's type, in both passes. `nn.functional.linear` would also round the sums.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        """
-        Returns shape (rows, outputs) for inputs of shape (rows, inputs), a weight of shape
-        (outputs, inputs) and a bias of shape (outputs,).
-        """
-        ctx.save_for_backward(inputs, weight)
-        ctx.dtype = autocast_dtype(weight)
-        # Each row begins as the bias, and the product is added to it in place.
-        sums = bias.repeat(len(inputs), 1)  # Shape: (rows, outputs)
-        add_product = product_adder(sums, ctx.dtype)
-        return add_product(sums, inputs, weight.t().to(ctx.dtype))
-
-    @staticmethod
-    @first_derivative_only
-    def backward(ctx: Any, d_sums: Tensor) -> tuple[Tensor | None, ...]:
-        """Returns the gradients of the inputs, if they need them, of the weight and of the bias."""
-        inputs, weight = ctx.saved_tensors
-        d_inputs = None
-        if ctx.needs_input_grad[0]:
-            d_inputs = product(d_sums, weight, ctx.dtype)
-        d_weight = product(d_sums.t(), inputs, ctx.dtype)
-        d_bias = d_sums.sum(dim=0)
-        return d_inputs, d_weight, d_bias
 
 
 class LstmRecurrence(Function):

@@ -344,8 +344,8 @@ def _score_window(
     )
     character_ids = torch.from_numpy(batch["character_ids"]).to(device)
     types_of_directions = torch.from_numpy(types).to(device).unbind()
-    settings = bilm.forward_settings(keep_state=True)
-    settings = settings._replace(dropout=False)  # even if the biLM is in training mode
+    # No dropout, even if the biLM is in training mode.
+    settings = bilm.forward_settings(keep_state=True, dropout=False)
     output = bilm.forward_packed(character_ids, types_of_directions, packing, settings, state)
     hidden = torch.cat(output.layers[-1])  # Shape: (directions * packed, dim)
     flat_targets = torch.from_numpy(targets).flatten().to(device)

@@ -196,10 +196,9 @@ class BiLmLanguageModel(Model):
         # is shorter than another, so that is a transposition. Shape of each: (time * batch,)
         types_of_directions = types.transpose(1, 2).flatten(1).unbind()
         packing = pack(torch.full((batch_size,), steps), types.device)
-        settings = self.bilm.forward_settings(keep_state=True)
-        # The usual settings leave dropout out if the weights of the biLM are frozen. In training it
-        # is needed even then, because the softmax learns.
-        settings = settings._replace(dropout=self.training)
+        # In training, dropout is needed even if the weights of the biLM are frozen, because the
+        # softmax learns.
+        settings = self.bilm.forward_settings(keep_state=True, dropout=self.training)
         output = self.bilm.forward_packed(
             character_ids, types_of_directions, packing, settings, self._state
         )

@@ -20,7 +20,7 @@ from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLmError
 from elmo_plugin.bilm.io import UNKNOWN_WORDS, SoftmaxWeights, options_from_state
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.text_files import decode, read_lines
-from elmo_plugin.common.formats.torch_files import load_plain
+from elmo_plugin.common.formats.torch_files import load_state
 from elmo_plugin.language_model.corpus import Corpus
 
 WORDS = "words"  # the namespace of the vocabulary
@@ -231,5 +231,5 @@ def take_options_from_weights(model: Params, weights_file: str | PathLike) -> No
         return
     name = f"weight file {weights_file}"
     with as_configuration_error():
-        model["options"] = options_from_state(load_plain(Path(weights_file), name), name)
+        model["options"] = options_from_state(load_state(Path(weights_file), name), name)
     del model["initial"]

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from elmo_plugin.bilm.batching import LstmState
 from elmo_plugin.bilm.lstm import DirectionalLstm, ForwardSettings, lstm_layers, zero_state
+from elmo_plugin.bilm.lstm_state import LstmState
 
 
 def run_direction(

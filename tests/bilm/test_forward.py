@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmError, BiLmOptions
-from elmo_plugin.bilm.batching import Packing, WordBatch
+from elmo_plugin.bilm.batching import WordBatch
 from elmo_plugin.bilm.characters import sentences_to_character_ids
+from elmo_plugin.bilm.packing import Packing
 from tests.bilm.conftest import BiLmMaker, ids_of
 from tests.close import assert_near
 from tests.conftest import at_most

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from elmo_plugin.bilm.convolutions import WindowMaxima
 from elmo_plugin.bilm.softmax import VocabularySoftmax
-from elmo_plugin.bilm.token_encoder import WindowMaxima
 from tests.bilm.conftest import BiLmMaker, ids_of
 from tests.bilm.direction import run_direction
 from tests.small_bilm import loud_bilm

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.encoding import check_layers, layer_numbers, select_layers
+from elmo_plugin.bilm.layers import check_layers, layer_numbers, select_layers
 
 VECTORS = torch.arange(24.0).view(3, 2, 4)
 

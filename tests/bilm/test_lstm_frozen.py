@@ -6,9 +6,9 @@ import torch
 from torch import Tensor, nn
 
 from elmo_plugin.bilm import PRECISIONS, LstmOptions, lstm_frozen
-from elmo_plugin.bilm.batching import LstmState
 from elmo_plugin.bilm.lstm_cell import LstmLayer
 from elmo_plugin.bilm.lstm_frozen import BatchedRecurrence, PackedLayers, SeparateRecurrence
+from elmo_plugin.bilm.lstm_state import LstmState
 from elmo_plugin.common.process import torch_threads
 from tests.bilm.paths import ComputePath, skip_if_not_here
 

@@ -6,8 +6,8 @@ from torch import Tensor, nn
 
 from elmo_plugin.bilm import LstmOptions
 from elmo_plugin.bilm import lstm_training as training
-from elmo_plugin.bilm.batching import LstmState
 from elmo_plugin.bilm.lstm import DirectionalLstm, ForwardSettings, lstm_layers, zero_state
+from elmo_plugin.bilm.lstm_state import LstmState
 from tests.bilm.direction import run_direction
 from tests.bilm.rounding import check_under_autocast
 

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from elmo_plugin.bilm import PRECISIONS, BiLm, get_precision, int8, precision_on
 from elmo_plugin.bilm import precision as precision_module
-from elmo_plugin.bilm.precision import FLOAT32, PackedLinear
+from elmo_plugin.bilm.precision import FLOAT32
+from elmo_plugin.bilm.products import PackedLinear
 from tests.bilm.conftest import BiLmMaker
 from tests.bilm.paths import ComputePath, skip_if_not_here
 from tests.close import ROUNDINGS, assert_near

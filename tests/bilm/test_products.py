@@ -6,8 +6,8 @@ import sys
 import pytest
 import torch
 
-from elmo_plugin.bilm import precision as precision_module
-from elmo_plugin.bilm.precision import autocast_dtype, multiply, pack_for_training
+from elmo_plugin.bilm import products
+from elmo_plugin.bilm.products import autocast_dtype, multiply, pack_for_training
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_matrices_of_any_layout_are_multiplied_on_any_processor(
     right_is_transposed: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(precision_module, "_is_intel_processor", lambda: is_intels)
+    monkeypatch.setattr(products, "_is_intel_processor", lambda: is_intels)
     generator = torch.Generator().manual_seed(3)
     left = torch.randn(70, 40, generator=generator)[:, :30]
     right = torch.randn(30, 50, generator=generator)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from torch import nn
 
 from elmo_plugin.bilm import PRECISIONS, BiLmError, LstmOptions
-from elmo_plugin.bilm.batching import LstmState
 from elmo_plugin.bilm.lstm import (
     RECURRENCES,
     DirectionalLstm,
@@ -15,6 +14,7 @@ from elmo_plugin.bilm.lstm import (
     lstm_layers,
     zero_state,
 )
+from elmo_plugin.bilm.lstm_state import LstmState
 from tests.bilm.direction import run_direction
 from tests.conftest import at_most
 

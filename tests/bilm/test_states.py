@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import PRECISIONS, BiLmError, LstmOptions
-from elmo_plugin.bilm.batching import LstmState, WordBatch
+from elmo_plugin.bilm.batching import WordBatch
 from elmo_plugin.bilm.lstm import DirectionalLstm, ForwardSettings, lstm_layers, zero_state
+from elmo_plugin.bilm.lstm_state import LstmState
 
 LAYERS = 2
 DIRECTIONS = 2
@@ -37,9 +38,11 @@ def test_rows_of_the_inverse_order_restores_the_sentences() -> None:
     assert_same(state.rows(order).rows(order.argsort()), state)
 
 
-def test_padding_adds_zeros_and_removes_nothing() -> None:
-    assert_same(state_of(1).padded(3), state_of(1, 0, 0))
-    assert_same(state_of(1, 2).padded(1), state_of(1, 2))
+def test_further_sentences_start_from_zero_and_others_are_left_out() -> None:
+    assert_same(state_of(1).resized(3), state_of(1, 0, 0))
+    assert_same(state_of(1, 2).resized(2), state_of(1, 2))
+    assert_same(state_of(1, 2).resized(1), state_of(1))
+    assert_same(state_of(1, 2).resized(0), state_of())
 
 
 def test_a_single_sentence_is_repeated() -> None:
@@ -50,7 +53,6 @@ def test_chunks_of_a_state_are_concatenated_again() -> None:
     state = state_of(1, 2, 3)
     chunks = [state.rows(slice(0, 2)), state.rows(slice(2, 3)), state.rows(slice(3, None))]
     assert_same(LstmState.concatenated(chunks), state)
-    assert_same(LstmState.concatenated([state]), state)
 
 
 def test_layers_are_stacked_again() -> None:

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.bilm import BiLm, BiLmError, get_precision, token_encoder
+from elmo_plugin.bilm import BiLm, BiLmError, convolutions, get_precision
 from tests.bilm.rounding import check_under_autocast, relative_error
 from tests.bilm.token_encoders import by_the_book, ids_of, skip_where_missing, small_encoder
 from tests.close import assert_near
@@ -26,14 +26,12 @@ def test_each_words_vector_equals_the_formulas(
 
 
 def test_gradients_equal_the_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(token_encoder, "WORDS_AT_A_TIME_ON_CPU", 4)
+    monkeypatch.setattr(convolutions, "WORDS_AT_A_TIME_ON_CPU", 4)
     encoder = small_encoder().double()
     ids = ids_of(["to", "be", "or", "not", "to", "", "x" * 42, "x" * 45, "y" * 60, "question"])
     weights = torch.randn(len(ids), 6, dtype=torch.double)
     parameters = dict(encoder.named_parameters())
-    gradients = torch.autograd.grad(
-        (encoder.encode_words(ids) * weights).sum(), list(parameters.values())
-    )
+    gradients = torch.autograd.grad((encoder(ids) * weights).sum(), list(parameters.values()))
     vectors = torch.stack([by_the_book(encoder, row, "relu", parameters) for row in ids])
     expected = torch.autograd.grad((vectors * weights).sum(), list(parameters.values()))
     for gradient, wanted in zip(gradients, expected, strict=True):
@@ -47,10 +45,10 @@ def test_vectors_in_training_equal_those_without_gradients_for_any_word_length(
 ) -> None:
     """Also words so long that not every filter fits after their first characters."""
     ids = ids_of(words)
-    expected = small_encoder().double().requires_grad_(False).encode_words(ids)
+    expected = small_encoder().double().requires_grad_(False)(ids)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(token_encoder, "WORDS_AT_A_TIME_ON_CPU", size)
-        vectors = small_encoder().double().encode_words(ids)
+        patch.setattr(convolutions, "WORDS_AT_A_TIME_ON_CPU", size)
+        vectors = small_encoder().double()(ids)
     assert vectors.requires_grad
     torch.testing.assert_close(vectors, expected)
 
@@ -61,7 +59,7 @@ def test_vectors_and_gradients_under_autocast_are_close_to_float32() -> None:
     parameters = list(encoder.parameters())
 
     def compute() -> tuple[torch.Tensor, ...]:
-        vectors = encoder.encode_words(ids)
+        vectors = encoder(ids)
         return vectors, *torch.autograd.grad(vectors.square().sum(), parameters)
 
     check_under_autocast(compute, torch.bfloat16, 0.1)  # another window may become the greatest

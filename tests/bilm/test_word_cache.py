@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.derived import WordCache
+from elmo_plugin.bilm.word_cache import WordCache
 
 CHARACTERS = 3
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from elmo_plugin.bilm import PRECISIONS, BiLm
 from elmo_plugin.bilm.batching import add_words, find_words, number_words, sentence_lengths
 from elmo_plugin.bilm.characters import word_to_character_ids
-from elmo_plugin.bilm.derived import WordCache
+from elmo_plugin.bilm.word_cache import WordCache
 from elmo_plugin.embedding import MemoryCache
 from tests.bilm.paths import ComputePath, skip_if_not_here
 from tests.conftest import at_most

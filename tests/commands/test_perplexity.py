@@ -8,7 +8,8 @@ import torch
 from allennlp.data import Vocabulary
 
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.bilm.io.hdf5_weights import SoftmaxWeights, write_weights
+from elmo_plugin.bilm.io.hdf5_weights import write_weights
+from elmo_plugin.bilm.io.softmax_weights import SoftmaxWeights
 from elmo_plugin.commands.export import export
 from elmo_plugin.language_model import measure_perplexity
 from elmo_plugin.language_model.loader import BiLmStreamLoader

@@ -6,7 +6,8 @@ import pytest
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.bilm.precision import PRECISIONS, PackedLinear, Precision
+from elmo_plugin.bilm.precision import PRECISIONS, Precision
+from elmo_plugin.bilm.products import PackedLinear
 from tests.small_bilm import loud_bilm, small_options, write_pair
 
 SIZES = {"projection_dim": 5, "dim": 7}

@@ -7,8 +7,9 @@ import torch
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.bilm import BiLm
+from elmo_plugin.common.formats.torch_files import EXTRA_STATE
 from elmo_plugin.embedding import ContextualElmo
-from elmo_plugin.embedding.archive import EXTRA_STATE, ElmoMetadata
+from elmo_plugin.embedding.archive import ElmoMetadata
 from elmo_plugin.embedding.contextual_elmo import ElmoPlacement
 
 

@@ -172,3 +172,9 @@ def test_an_embedders_cache_is_made_from_the_configuration(
 def test_a_wrong_cache_is_a_configuration_error(cache: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         RegisteredCache.from_params(Params(cache))
+
+
+@pytest.mark.parametrize("max_gb", ["4", "cache", None, float("nan")])
+def test_the_size_of_a_cache_is_a_number(max_gb: Any) -> None:
+    with pytest.raises(BiLmError, match="expected 0 < max_gb < 1000000, got "):
+        MemoryCache(max_gb)

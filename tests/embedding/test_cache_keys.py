@@ -43,13 +43,13 @@ def test_a_record_with_a_changed_or_missing_byte_is_rejected(
 ) -> None:
     record = to_record(key, vectors)
     row = np.zeros_like(vectors)
-    assert read_record(key, memoryview(record), row)
+    assert read_record(key, record, row)
     assert np.array_equal(row, vectors)
     place = data.draw(st.integers(0, len(record) - 1))
     wrong = bytearray(record)
     wrong[place] ^= data.draw(st.integers(1, 255))
     row.fill(0)
     for damaged in (bytes(wrong), record[:place]):
-        assert not read_record(key, memoryview(damaged), row)
+        assert not read_record(key, damaged, row)
         assert not row.any()
-    assert not read_record(bytes([key[0] ^ 1]) + key[1:], memoryview(record), row)
+    assert not read_record(bytes([key[0] ^ 1]) + key[1:], record, row)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.embedding.cache import RECORD_OVERHEAD, MemoryStore
+from elmo_plugin.embedding.memory_store import RECORD_OVERHEAD, MemoryStore
 
 RECORD = np.arange(12, dtype=np.float32).reshape(3, 2, 2)
 

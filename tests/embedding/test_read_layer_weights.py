@@ -7,8 +7,9 @@ import torch
 from torch import nn
 
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.formats.torch_files import EXTRA_STATE
 from elmo_plugin.embedding import ElmoRepresentations, LayerWeights, read_layer_weights
-from elmo_plugin.embedding.archive import EXTRA_STATE, ElmoMetadata
+from elmo_plugin.embedding.archive import ElmoMetadata
 from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement
 from elmo_plugin.embedding.representations import ScalarMix
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
@@ -86,4 +87,16 @@ def test_metadata_that_do_not_fit_a_mix_are_an_error(
     metadata = ElmoMetadata.from_tensor(state[EXTRA_STATE])
     state[EXTRA_STATE] = metadata._replace(layers=layers).to_tensor()
     with pytest.raises(BiLmError, match="expected 3 layers of input"):
+        read_layer_weights(state)
+
+
+@pytest.mark.parametrize("name", ["weights", "gamma"])
+@pytest.mark.parametrize(
+    "damage", [None, "x", torch.ones(2, 2), torch.tensor([float("nan")]), torch.zeros(0, 1)]
+)
+def test_a_damaged_mix_is_refused(name: str, damage: object) -> None:
+    mix = nn.ModuleDict({"scalar_mix": ScalarMix(3)})
+    state = nn.ModuleDict({"mixes": mix}).state_dict()
+    state[f"mixes.scalar_mix.{name}"] = damage
+    with pytest.raises(BiLmError, match="mixes"):
         read_layer_weights(state)

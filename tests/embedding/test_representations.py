@@ -144,6 +144,14 @@ def test_impossible_precisions_are_refused(bilm: BiLm) -> None:
         ElmoRepresentations(bilm, precision="int8", requires_grad=True)
 
 
+@pytest.mark.parametrize("size", [0, -3, 2.5])
+def test_chunks_have_at_least_one_token(bilm: BiLm, size: Any) -> None:
+    with pytest.raises(BiLmError, match="max_batch_tokens: expected "):
+        BiLm(bilm.options, max_batch_tokens=size)
+    with pytest.raises(BiLmError, match="max_batch_tokens: expected "):
+        ElmoRepresentations(bilm, max_batch_tokens=size)
+
+
 def test_empty_batches_and_empty_sentences_are_accepted(bilm: BiLm) -> None:
     elmo = ElmoRepresentations(bilm, layer_norm=True).eval()
     assert elmo(torch.zeros(0, 4, 50, dtype=torch.int16)).representations[0].shape == (

@@ -6,6 +6,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Batch, Instance, Token, Vocabulary
 from allennlp.data.fields import TextField
 
+from elmo_plugin.embedding.contextual_elmo import ContextualElmo, ElmoPlacement
 from elmo_plugin.embedding.word_vectors import WordVectorsEmbedder, WordVectorsIndexer
 
 VECTORS = "the 1 2\nplay 3 4\nPlay 5 6\n"
@@ -74,9 +75,20 @@ def test_vectors_of_a_file_are_stored_and_need_no_file(file: str, tmp_path: Path
 
 
 def test_an_archive_that_lost_its_vectors_reads_no_file(file: str, tmp_path: Path) -> None:
-    torch.save({"linear": torch.eye(2)}, tmp_path / "weights.th")
-    with pytest.raises(ConfigurationError, match="not in the weights"):
-        WordVectorsEmbedder(file, serialization_dir=tmp_path)
+    without_keys = WordVectorsEmbedder(file).state_dict()
+    del without_keys["keys"]
+    for state in ({"linear": torch.eye(2)}, without_keys):
+        torch.save(state, tmp_path / "weights.th")
+        with pytest.raises(ConfigurationError, match="not in the weights"):
+            WordVectorsEmbedder(file, serialization_dir=tmp_path)
+
+
+def test_an_archive_of_tensors_without_names_is_a_configuration_error(tmp_path: Path) -> None:
+    torch.save([torch.eye(2)], tmp_path / "weights.th")
+    with pytest.raises(ConfigurationError, match=r"weights\.th: its weights are not tensors with"):
+        WordVectorsEmbedder(serialization_dir=tmp_path)
+    with pytest.raises(ConfigurationError, match=r"weights\.th: its weights are not tensors with"):
+        ContextualElmo("tiny", input=ElmoPlacement(), serialization_dir=tmp_path)
 
 
 def test_only_the_digest_of_bundled_vectors_is_stored() -> None:
@@ -105,3 +117,24 @@ def test_damaged_metadata_is_a_configuration_error(content: bytes) -> None:
     damaged = torch.tensor(list(content), dtype=torch.uint8)
     with pytest.raises(ConfigurationError, match="the metadata of word vectors in the weights"):
         WordVectorsEmbedder("english").set_extra_state(damaged)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("keys", torch.zeros(0, dtype=torch.int64)),
+        ("keys", torch.zeros(2, dtype=torch.int64)),
+        ("keys", torch.zeros(3)),
+        ("vectors", torch.zeros(3)),
+        ("vectors", torch.zeros(2, 2)),
+        ("scales", torch.zeros(1)),
+        ("scales", None),
+    ],
+)
+def test_damaged_vectors_in_an_archive_are_refused(
+    file: str, name: str, damage: torch.Tensor | None, tmp_path: Path
+) -> None:
+    state = WordVectorsEmbedder(file).state_dict()
+    torch.save({**state, name: damage}, tmp_path / "weights.th")
+    with pytest.raises(ConfigurationError, match=r"the word vectors .* are damaged"):
+        WordVectorsEmbedder(file, serialization_dir=tmp_path)

@@ -1,9 +1,11 @@
 """The highway LSTM against AllenNLP's `alternating_lstm`: vectors, gradients, dropout and weights."""
 
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
+from allennlp.common.checks import ConfigurationError
 from allennlp.modules.seq2seq_encoders import StackedAlternatingLstmSeq2SeqEncoder
 from hypothesis import given
 from hypothesis import strategies as st
@@ -174,3 +176,13 @@ def test_autocast_rounds_only_products(dtype: torch.dtype, monkeypatch: pytest.M
             rounded.float(), exact, rtol=0.03, atol=0.03 * exact.abs().max().item()
         )
     assert not torch.equal(found[0], expected[0]), "no product was rounded"
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("num_layers", 0), ("hidden_size", 0), ("recurrent_dropout", 1.5), ("recurrent_dropout", -1)],
+)
+def test_impossible_sizes_and_rates_are_refused_at_once(option: str, value: float) -> None:
+    options: dict[str, Any] = {"input_size": 3, "hidden_size": 2, "num_layers": 1, option: value}
+    with pytest.raises(ConfigurationError, match=f"highway_lstm: {option}: expected "):
+        HighwayLstm(**options)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from elmo_plugin.encoders.recurrences import read_both_ways, read_by_torch
+from elmo_plugin.encoders.bidirectional import read_both_ways, read_by_torch
 from tests.conftest import at_most
 
 every_kind = pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])

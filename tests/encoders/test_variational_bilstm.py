@@ -1,6 +1,8 @@
 """What the dropout of the variational biLSTM drops; `test_recurrences.py` has its layers."""
 
+import pytest
 import torch
+from allennlp.common.checks import ConfigurationError
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
@@ -57,3 +59,9 @@ def test_recurrent_dropout_applies_to_every_layer_from_the_second_word_read() ->
     encoder.layers[0].requires_grad_(False).weight_hh_l0.zero_()
     encoder.layers[0].weight_hh_l0_reverse.zero_()
     assert (encoder(inputs, mask) != encoder(inputs, mask)).any()  # the second layer's masks
+
+
+@pytest.mark.parametrize("rate", [-0.5, 1.5, float("nan")])
+def test_an_impossible_recurrent_dropout_is_refused_at_once(rate: float) -> None:
+    with pytest.raises(ConfigurationError, match="recurrent_dropout: expected a rate from 0 to 1"):
+        encoder_with([4], recurrent_dropout=rate)

@@ -15,7 +15,7 @@ from flair.data import Dictionary, Sentence  # noqa: E402
 from flair.models import SequenceTagger  # noqa: E402
 
 from elmo_plugin.bilm import BiLm  # noqa: E402
-from elmo_plugin.bilm.precision import has_bfloat16  # noqa: E402
+from elmo_plugin.bilm.products import has_bfloat16  # noqa: E402
 from elmo_plugin.integrations.flair_embeddings import ElmoEmbeddings  # noqa: E402
 from tests.small_bilm import loud_bilm, write_pair  # noqa: E402
 

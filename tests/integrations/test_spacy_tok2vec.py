@@ -13,7 +13,7 @@ from spacy.training import Example
 from thinc.api import Adam, Config
 
 from elmo_plugin.bilm import BiLm
-from elmo_plugin.embedding import ScalarMix
+from elmo_plugin.embedding.representations import ScalarMix
 from elmo_plugin.integrations.spacy_tok2vec import bilm_layers, scalar_mix
 from elmo_plugin.integrations.word_vectors import WordVectors
 

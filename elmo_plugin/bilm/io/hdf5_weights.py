@@ -11,16 +11,15 @@ the attribute `options`. So damage is noticed, and options that do not belong to
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import h5py
 import numpy as np
 import torch
 from torch import Tensor
 
-from elmo_plugin.bilm.characters import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN
 from elmo_plugin.bilm.io.layouts import (
     TensorMapping,
     default_projection,
@@ -28,6 +27,7 @@ from elmo_plugin.bilm.io.layouts import (
     is_lstm_bias,
     single_layer_name,
 )
+from elmo_plugin.bilm.io.softmax_weights import SoftmaxWeights
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.archives import AnyPath
@@ -46,8 +46,6 @@ from elmo_plugin.common.formats.torch_files import check_finite
 from elmo_plugin.common.logs import get_logger
 
 DTYPES = ("float32", "float16")  # the types in which any file may store numbers
-UNKNOWN_WORDS = ("@@UNKNOWN@@", "<UNK>")  # the names in AllenNLP's and in published vocabularies
-PADDING_WORD = "@@PADDING@@"  # the word in row 0 of AllenNLP's vocabularies
 _OPTIONS = "options"  # an attribute of the file
 _BILM_DATASET = re.compile(r"/*(char_embed|CNN|CNN_high_\d+|CNN_proj|RNN_\d+)(/|$)")
 # A softmax has at most this many bytes of words for each of its numbers: far more than real words
@@ -55,52 +53,6 @@ _BILM_DATASET = re.compile(r"/*(char_embed|CNN|CNN_high_\d+|CNN_proj|RNN_\d+)(/|
 _MAX_WORD_BYTES_PER_NUMBER = 100
 
 logger = get_logger(__name__)
-
-
-class SoftmaxWeights(NamedTuple):
-    """
-    A stored softmax with the words that it predicts.
-
-    weight: shape (words, projection_dim)
-    bias: shape (words,)
-    words: the word of each row, in the order of the vocabulary
-    """
-
-    weight: Tensor
-    bias: Tensor
-    words: list[str]
-
-    @property
-    def has_padding(self) -> bool:
-        """Whether row 0 is no word, but the padding of AllenNLP's vocabularies."""
-        return self.words[:1] == [PADDING_WORD]
-
-    def numbers(self) -> dict[str, int]:
-        """Returns the number of each word, without the padding."""
-        first = 1 if self.has_padding else 0
-        return {word: number for number, word in enumerate(self.words[first:], start=first)}
-
-    def unknown_number(self, names: Sequence[str] = UNKNOWN_WORDS) -> int | None:
-        """
-        Returns the number of the word that stands for unknown words, the first of these `names` in
-        the vocabulary; `None` if there is none.
-        """
-        numbers = self.numbers()
-        for name in names:
-            if name in numbers:
-                return numbers[name]
-        return None
-
-    def vocabulary(self) -> tuple[dict[str, int], int] | None:
-        """
-        Returns the number of each word, and the one that stands for unknown words; `None` if text
-        cannot be scored, because the unknown word or a sentence boundary is missing.
-        """
-        numbers = self.numbers()
-        unknown = self.unknown_number()
-        if unknown is None or not {BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN} <= numbers.keys():
-            return None
-        return numbers, unknown
 
 
 def read_weights(path: str | AnyPath, options: BiLmOptions) -> Iterator[tuple[str, Tensor]]:

@@ -94,20 +94,15 @@ def highway_mappings(prefix: str, n_highway: int, dim: int) -> Iterator[TensorMa
     """
     for number in range(n_highway):
         ours = f"token_encoder.highways.{number}"
-        yield TensorMapping(
-            f"{prefix}.{number}.weight",
-            (f"{ours}.transform.weight", f"{ours}.carry.weight"),
-            (2 * dim, dim),
-            split_highway,
-            join_highway,
-        )
-        yield TensorMapping(
-            f"{prefix}.{number}.bias",
-            (f"{ours}.transform.bias", f"{ours}.carry.bias"),
-            (2 * dim,),
-            split_highway,
-            join_highway,
-        )
+        shapes: dict[str, tuple[int, ...]] = {"weight": (2 * dim, dim), "bias": (2 * dim,)}
+        for kind, shape in shapes.items():
+            yield TensorMapping(
+                f"{prefix}.{number}.{kind}",
+                (f"{ours}.transform.{kind}", f"{ours}.carry.{kind}"),
+                shape,
+                split_highway,
+                join_highway,
+            )
 
 
 def lstm_mappings(prefix: str, sizes: LstmOptions) -> Iterator[TensorMapping]:
@@ -121,20 +116,15 @@ def lstm_mappings(prefix: str, sizes: LstmOptions) -> Iterator[TensorMapping]:
         for number in range(sizes.n_layers):
             theirs = f"{prefix}{direction}_layer_{number}"
             ours = f"{direction}_lm.layers.{number}"
-            yield TensorMapping(
-                f"{theirs}.input_linearity.weight",
-                (f"{ours}.input_weight",),
-                weight_shape,
-                swap_gates,
-                swap_gates,
-            )
-            yield TensorMapping(
-                f"{theirs}.state_linearity.weight",
-                (f"{ours}.recurrent_weight",),
-                weight_shape,
-                swap_gates,
-                swap_gates,
-            )
+            our_weights = {"input_linearity": "input_weight", "state_linearity": "recurrent_weight"}
+            for linear, our_weight in our_weights.items():
+                yield TensorMapping(
+                    f"{theirs}.{linear}.weight",
+                    (f"{ours}.{our_weight}",),
+                    weight_shape,
+                    swap_gates,
+                    swap_gates,
+                )
             yield TensorMapping(
                 f"{theirs}.state_linearity.bias",
                 (f"{ours}.bias",),

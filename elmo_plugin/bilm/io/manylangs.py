@@ -12,27 +12,24 @@ from typing import Any, cast
 from torch import Tensor
 
 from elmo_plugin.bilm.io.layouts import TensorMapping, convert, highway_mappings, lstm_mappings
-from elmo_plugin.bilm.lexicon_encoder import (
-    BOUNDARIES,
-    FIRST_MARK,
-    LAST_MARK,
-    PADDING,
-    UNKNOWN,
+from elmo_plugin.bilm.lexicon import (
+    MAX_ROW_DIGITS,
+    NEEDED_CHARACTERS,
+    NEEDED_WORDS,
+    Lexicon,
+    check_lexicon,
     num_rows,
 )
-from elmo_plugin.bilm.options import BiLmOptions, Lexicon, LexiconCnnOptions
+from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes
 from elmo_plugin.common.formats.archives import AnyPath
 from elmo_plugin.common.formats.json_files import read_json
-from elmo_plugin.common.formats.torch_files import load_plain
+from elmo_plugin.common.formats.torch_files import load_state
 
 CONFIG = "config.json"
 TOKEN_EMBEDDER = "token_embedder.pkl"
 ENCODER = "encoder.pkl"
-
-_NEEDED_CHARACTERS = (UNKNOWN, PADDING, *BOUNDARIES.values(), FIRST_MARK, LAST_MARK)
-_MAX_ROW_DIGITS = 9  # no lexicon has a thousand million words, so a longer number is damage
 
 # The network of the released models. Their `config.json` names this file, but it is not in their
 # folders.
@@ -76,7 +73,13 @@ def read_folder(folder: AnyPath) -> tuple[BiLmOptions, dict[str, Tensor]]:
 
 def _read_weights(file: AnyPath, mappings: Iterable[TensorMapping]) -> dict[str, Tensor]:
     """Reads a weight file, and converts its tensors to ours."""
-    return convert(_read_state(file), mappings, f"weight file {file}")
+    name = f"weight file {file}"
+    source: Path | bytes
+    if isinstance(file, Path):
+        source = file
+    else:  # in a zip archive
+        source = read_bytes(file, name)
+    return convert(load_state(source, name), mappings, name)
 
 
 def _token_encoder_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
@@ -106,21 +109,6 @@ def _token_encoder_mappings(options: BiLmOptions) -> Iterator[TensorMapping]:
         "projection.weight", (f"{ours}.projection.weight",), (dim, sizes.n_features)
     )
     yield TensorMapping("projection.bias", (f"{ours}.projection.bias",), (dim,))
-
-
-def _read_state(file: AnyPath) -> dict[str, Any]:
-    """Reads a `state_dict`. Raises `BiLmError` if the file is missing or has something else."""
-    if not file.is_file():
-        raise BiLmError(f"weight file not found: {file}")
-    source: Path | bytes
-    if isinstance(file, Path):
-        source = file
-    else:  # in a zip archive
-        source = file.read_bytes()
-    state = load_plain(source, name=f"weight file {file}")
-    if not isinstance(state, dict):
-        raise BiLmError(f"weight file {file}: expected a dictionary of tensors")
-    return state
 
 
 def read_options(folder: AnyPath) -> BiLmOptions:
@@ -158,9 +146,9 @@ def _lexicon_cnn(folder: AnyPath, embedder: dict[str, Any], file: AnyPath) -> di
         "max_characters_per_word": _value(embedder, "max_characters_per_token", file),
     }
     if lexicon_cnn["word_dim"]:
-        lexicon_cnn["words"] = read_lexicon(folder / "word.dic", [UNKNOWN])
+        lexicon_cnn["words"] = read_lexicon(folder / "word.dic", NEEDED_WORDS)
     if lexicon_cnn["character_dim"]:
-        lexicon_cnn["characters"] = read_lexicon(folder / "char.dic", _NEEDED_CHARACTERS)
+        lexicon_cnn["characters"] = read_lexicon(folder / "char.dic", NEEDED_CHARACTERS)
         for key in ("filters", "n_highway", "activation"):
             lexicon_cnn[key] = _value(embedder, key, file)
     return lexicon_cnn
@@ -184,7 +172,7 @@ def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
     for line_number, line in enumerate(lines, start=1):
         fields = line.strip().split("\t")
         row = fields[-1]
-        if len(fields) > 2 or not row.isdecimal() or len(row) > _MAX_ROW_DIGITS:
+        if len(fields) > 2 or not row.isdecimal() or len(row) > MAX_ROW_DIGITS:
             raise BiLmError(
                 f"lexicon {path}, line {line_number}: expected token<TAB>row, got {line!r}"
             )
@@ -193,10 +181,9 @@ def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
         else:
             token = "\u3000"
         rows[token] = int(row)
-    for token in needed:
-        if token not in rows:
-            raise BiLmError(f"lexicon {path}: {token} is missing")
-    return tuple(rows.items())
+    lexicon = tuple(rows.items())
+    check_lexicon(f"lexicon {path}", lexicon, needed)
+    return lexicon
 
 
 def _read_network(folder: AnyPath, config_path: str) -> tuple[AnyPath, Any]:

@@ -1,57 +1,30 @@
-"""Finds a biLM by, in order, a name, a path, a URL, the Hugging Face Hub; and writes its files."""
+"""Finds a biLM by, in order, a name, a path, a URL, the Hugging Face Hub; and reads it."""
 
-import json
 import re
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
-from hashlib import blake2b
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast
 
-import torch
-from torch import Tensor
-
-from elmo_plugin.bilm.io.hdf5_weights import (
-    SoftmaxWeights,
-    check_weights_file,
-    read_softmax,
-    read_weights,
-    write_weights,
-)
+from elmo_plugin.bilm.io.card import read_card
+from elmo_plugin.bilm.io.checkpoint import OPTIONS_NAME, WEIGHTS_NAME, Checkpoint
+from elmo_plugin.bilm.io.hdf5_weights import check_weights_file, read_softmax, read_weights
 from elmo_plugin.bilm.io.manylangs import is_model_folder, read_folder
 from elmo_plugin.bilm.io.training_archive import CONFIG_NAME, read_archive
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.bundled import BUNDLED
 from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import BiLmError, did_you_mean
-from elmo_plugin.common.files import atomic_write, atomic_write_all, refuse_folder
 from elmo_plugin.common.formats.archives import AnyPath, ZippedPath, is_zip
 
-OPTIONS_NAME = "options.json"
-WEIGHTS_NAME = "weights.hdf5"
 _PAIR = f"one *{OPTIONS_NAME} and one *{WEIGHTS_NAME} or other *.hdf5"
 
 Source = str | Path | Mapping[str, str]
 
-CARD_NAME = "README.md"  # model hubs show a file of this name
-_CARD = Path(__file__).with_name("card.md")
-_UNKNOWN = """## Training data, figures, licence
-
-Complete this before publishing: the training text, the perplexity on unseen text, and the licence
-of the weights; also `license` and `language` at the top.
-"""
-
 _BUNDLED = BUNDLED / "bilm"
 _PUBLISHED = "https://allennlp.s3.amazonaws.com/models/elmo"  # AllenNLP's cache uses this address
 _PROTEINS = "https://rostlab.org/~deepppi/embedding_repo/embedding_models/seqvec"
-# The places of a model card: the YAML at its beginning, an entry there with its further lines, and
-# the pictures and links in its text that are not on the web.
-_CARD_HEADER = re.compile(r"---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
-_LICENSE_OR_LANGUAGE = re.compile(r"^(?:license|language):.*\n(?:[ -].*\n)*", re.MULTILINE)
-_PICTURE_IN_FOLDER = re.compile(r"!\[[^\]]*\]\((?!https?:)[^)]*\)\n*")
-_LINK_INTO_FOLDER = re.compile(r"\[([^\]]*)\]\((?!https?:|#)[^)]*\)")
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+(@[\w.-]+)?")
-_DIGEST_VERSION = b"elmo_plugin 1"  # raise it if the same biLM gives other numbers
 
 
 def _published(stem: str, weights: str = "weights") -> tuple[str, str]:
@@ -81,46 +54,6 @@ MODELS: dict[str, tuple[str, str]] = {
     "portuguese": _published("contributed/pt/elmo_pt"),
 }
 """The options and weights of each name, in this package or to be downloaded once."""
-
-
-class Card(NamedTuple):
-    """
-    The statements of a model card about the training of a biLM.
-
-    metadata: lines of YAML with `license` and `language`
-    training: Markdown, beginning with the heading `## Training data`
-    """
-
-    metadata: str = "license: unknown\nlanguage: und\n"
-    training: str = _UNKNOWN
-
-    def first_statement(self) -> str:
-        """Returns the first clause on the training data, without the heading; "" if unknown."""
-        if self.training == _UNKNOWN:
-            return ""
-        _, _, text = self.training.partition("\n")
-        first_paragraph, _, _ = text.strip().partition("\n\n")
-        in_one_line = " ".join(first_paragraph.split())
-        clauses = re.split(r"[:.;](?:\s|$)", in_one_line, maxsplit=1)
-        return clauses[0].strip()
-
-
-class Checkpoint(NamedTuple):
-    """
-    A stored biLM.
-
-    options: the sizes
-    weights: names and tensors for `BiLm.load_weights`; each is read when the iteration reaches it
-    softmax: the softmax that the biLM was trained with, if it is stored and requested
-    dtype: the type of the stored weights, one of `DTYPES`
-    card: the content of its model card, if it has one
-    """
-
-    options: BiLmOptions
-    weights: Iterable[tuple[str, Tensor]]
-    softmax: SoftmaxWeights | None = None
-    dtype: str = "float32"
-    card: Card | None = None
 
 
 def read_checkpoint(source: Source, with_softmax: bool = True) -> Checkpoint:
@@ -276,95 +209,3 @@ def _find_on_hub(source: str | Path, path: Path) -> Path:
     if not hint and re.fullmatch(r"[\w-]+", source):
         hint = f"; the names are {', '.join(MODELS)}"
     raise BiLmError(message + hint)
-
-
-def write_files(folder: str | Path, checkpoint: Checkpoint) -> tuple[Path, Path]:
-    """
-    Writes a biLM as the two files of published models, and returns their paths. A process that is
-    killed meanwhile may have replaced only one of them; reading then refuses the pair. Raises
-    `BiLmError` if the weights are damaged or do not fit the format, and `OSError` if the system
-    cannot write the files.
-    """
-    files = (Path(folder) / OPTIONS_NAME, Path(folder) / WEIGHTS_NAME)
-    for file in files:
-        refuse_folder(file)
-    with atomic_write_all(files) as (options_file, weights_file):
-        checkpoint.options.to_file(options_file)
-        try:
-            write_weights(
-                weights_file,
-                dict(checkpoint.weights),
-                checkpoint.options,
-                checkpoint.dtype,
-                checkpoint.softmax,
-            )
-        except BiLmError as error:
-            raise BiLmError(f"weight file {files[1]}: {error}") from None
-    return files
-
-
-def write_card(folder: str | Path, checkpoint: Checkpoint) -> None:
-    """
-    Writes a model card next to the files of a biLM, unless there is one. It keeps what the card of
-    the source says about training data and licence. All weights are read, to count the parameters.
-    """
-    path = Path(folder) / CARD_NAME
-    if path.exists():
-        return
-    options = checkpoint.options
-    softmax = "none"
-    if checkpoint.softmax is not None:
-        softmax = f"{len(checkpoint.softmax.words):,} words"
-    text = _CARD.read_text(encoding="utf-8").format(
-        title=path.parent.resolve().name,
-        cnn=options.char_cnn,
-        lstm=options.lstm,
-        num_layers=options.lstm.n_layers + 1,
-        output_dim=2 * options.lstm.projection_dim,
-        parameters=sum(values.numel() for _, values in checkpoint.weights),
-        dtype=checkpoint.dtype,
-        softmax=softmax,
-        card=checkpoint.card or Card(),
-    )
-    with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
-def read_card(folder: AnyPath) -> Card | None:
-    """
-    Reads the statements of a folder's model card about training data, licence and language; `None`
-    unless it has all three. Pictures and links that lead to other files of the folder are removed,
-    because these files are not copied with the card. The texts of such links stay.
-    """
-    try:
-        content = (folder / CARD_NAME).read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-    text = content.replace("\r\n", "\n")
-    header = _CARD_HEADER.match(text)
-    if header is None:
-        return None
-    entries = _LICENSE_OR_LANGUAGE.findall(header[1])
-    keys = [entry.partition(":")[0] for entry in entries]
-    _, heading, training = text.partition("\n## Training data")
-    if sorted(keys) != ["language", "license"] or not heading:
-        return None
-    training = _PICTURE_IN_FOLDER.sub("", training)
-    training = _LINK_INTO_FOLDER.sub(r"\1", training)
-    return Card("".join(entries), heading.strip("\n") + training)
-
-
-def weights_digest(
-    options: BiLmOptions, precision: str, tensors: Iterable[tuple[str, Tensor]]
-) -> bytes:
-    """
-    Returns 32 bytes that identify a biLM: its sizes, its precision, and the bytes of its weights.
-    """
-    digest = blake2b(digest_size=32, person=_DIGEST_VERSION)
-    settings = json.dumps([options.to_dict(), precision], sort_keys=True)
-    digest.update(settings.encode())
-    for name, tensor in tensors:
-        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        values = tensor.detach().cpu().contiguous().flatten()
-        digest.update(values.view(torch.uint8).numpy().data)
-    return digest.digest()

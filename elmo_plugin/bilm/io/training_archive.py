@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from elmo_plugin.bilm.io.hdf5_weights import PADDING_WORD, SoftmaxWeights
 from elmo_plugin.bilm.io.layouts import TensorMapping, convert
+from elmo_plugin.bilm.io.softmax_weights import PADDING_WORD, SoftmaxWeights
 from elmo_plugin.bilm.lexicon_encoder import make_token_encoder
 from elmo_plugin.bilm.lstm import DirectionalLstm
 from elmo_plugin.bilm.options import BiLmOptions
@@ -18,7 +18,12 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes
 from elmo_plugin.common.formats.archives import read_members
 from elmo_plugin.common.formats.json_files import as_object, parse_json
-from elmo_plugin.common.formats.torch_files import check_all_finite, json_from_tensor, load_plain
+from elmo_plugin.common.formats.torch_files import (
+    EXTRA_STATE,
+    check_all_finite,
+    json_from_tensor,
+    load_state,
+)
 
 CONFIG_NAME = "config.json"
 # The first in an archive, the second in a serialization directory.
@@ -110,10 +115,10 @@ def options_from_state(state: dict[str, Any], name: str) -> dict[str, Any]:
     Returns the options that a `bilm` model stores with its weights. Messages of errors begin with
     `name`, the file of the weights.
     """
-    if "_extra_state" not in state:
+    if EXTRA_STATE not in state:
         raise BiLmError(f"{name}: the options of the biLM are missing in its weights")
     place = f"{name}, the options in its weights"
-    metadata = as_object(json_from_tensor(state["_extra_state"], place), place)
+    metadata = as_object(json_from_tensor(state[EXTRA_STATE], place), place)
     return as_object(metadata.get("options"), place)
 
 
@@ -197,11 +202,7 @@ def _state(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
     present = [file for file in WEIGHTS_NAMES if file in files]
     if not present:
         raise BiLmError(f"{name}: {' or '.join(WEIGHTS_NAMES)} is missing")
-    file = present[0]
-    state = load_plain(files[file], name)
-    if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
-        raise BiLmError(f"{name}: its {file} holds no tensors with names")
-    return state
+    return load_state(files[present[0]], name)
 
 
 def _config(files: Mapping[str, bytes], name: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import os
 import re
 import warnings
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,6 +22,7 @@ from elmo_plugin.common.formats.json_files import parse_json
 
 _MAJOR, _MINOR = re.findall(r"\d+", torch.__version__)[:2]
 TORCH_VERSION = (int(_MAJOR), int(_MINOR))
+EXTRA_STATE = "_extra_state"  # torch's name for a module's stored values other than tensors
 
 
 def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
@@ -42,6 +43,17 @@ def load_plain(file: str | os.PathLike[str] | bytes, name: str) -> Any:
         raise BiLmError(f"{name}: its weights are not plain tensors, or damaged") from None
     _check_size(size, file, name)
     return content
+
+
+def load_state(file: str | os.PathLike[str] | bytes, name: str) -> dict[str, Any]:
+    """
+    Reads the `state_dict` of a module, as `load_plain` does. Raises `BiLmError`, beginning with
+    `name`, if the file holds anything but a dictionary with names.
+    """
+    state = load_plain(file, name)
+    if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
+        raise BiLmError(f"{name}: its weights are not tensors with names")
+    return state
 
 
 def check_tensors(file: str | os.PathLike[str] | bytes, name: str) -> None:
@@ -192,6 +204,17 @@ def json_from_tensor(tensor: Tensor, name: str) -> Any:
     if not are_bytes:
         raise BiLmError(f"{name}: it is damaged")
     return parse_json(content.numpy().tobytes(), name)
+
+
+def entries_from_tensor(tensor: Tensor, name: str, keys: Collection[str]) -> dict[str, Any]:
+    """
+    Reads an object with exactly these keys that `json_to_tensor` stored. Raises `BiLmError`,
+    beginning with `name`, if the tensor is damaged, or holds anything else.
+    """
+    entries = json_from_tensor(tensor, name)
+    if not isinstance(entries, dict) or set(entries) != set(keys):
+        raise BiLmError(f"{name}: expected {', '.join(keys)}, got {entries!r}")
+    return entries
 
 
 def _tensors_in(content: Any) -> Iterator[Tensor]:

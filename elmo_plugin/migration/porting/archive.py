@@ -12,7 +12,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import temporary_folder, write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
+from elmo_plugin.common.formats.torch_files import load_state, save_tensors
 from elmo_plugin.migration.porting.computations import keep_state, port_computations
 from elmo_plugin.migration.porting.config import Config, Porting, type_of
 from elmo_plugin.migration.porting.rules import apply_rules
@@ -93,7 +93,7 @@ def _port_folder(folder: Path) -> Porting:
     # Messages call the archive "it", because `port_archive` puts its name in front of them.
     config = read_json_object(folder / _CONFIG, f"its {_CONFIG}")
     weights = find_weights(folder, "it")
-    tensors = load_plain(weights, "it")
+    tensors = load_state(weights, "it")
     porting = Porting(config)
     apply_rules(porting)
     # A model that AllenNLP 2 trained already computes as AllenNLP 2 does.

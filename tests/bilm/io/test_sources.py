@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from elmo_plugin.bilm import BiLm, BiLmError
-from elmo_plugin.bilm.io.sources import read_card
+from elmo_plugin.bilm.io.card import read_card
 from elmo_plugin.common.formats.torch_files import json_to_tensor
 from tests.bilm.conftest import BiLmMaker
 from tests.fixtures.make_bilm_fixture import FOLDER

@@ -1,9 +1,10 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
-from elmo_plugin.bilm import BiLmError
+from elmo_plugin.bilm import BiLmError, BiLmOptions, LstmOptions
 from elmo_plugin.bilm.characters import word_to_character_ids
 from elmo_plugin.bilm.io.manylangs import read_lexicon
 from elmo_plugin.bilm.lexicon_encoder import LexiconTokenEncoder
@@ -11,13 +12,15 @@ from elmo_plugin.bilm.options import LexiconCnnOptions
 from tests.bilm.manylangs.model_folder import CHARACTERS, WORDS
 
 
-def lookup(slots: int = 10) -> LexiconTokenEncoder:
+def lookup_options(slots: int = 10) -> LexiconCnnOptions:
     characters, words = (
         tuple((token, row) for row, token in enumerate(tokens)) for tokens in (CHARACTERS, WORDS)
     )
-    return LexiconTokenEncoder(
-        LexiconCnnOptions(characters, words, 3, 4, ((1, 2),), 1, "relu", slots), 5
-    )
+    return LexiconCnnOptions(characters, words, 3, 4, ((1, 2),), 1, "relu", slots)
+
+
+def lookup(slots: int = 10) -> LexiconTokenEncoder:
+    return LexiconTokenEncoder(lookup_options(slots), 5)
 
 
 def ids_of(*words: str, slots: int = 10) -> torch.Tensor:
@@ -81,3 +84,21 @@ def test_character_boundaries_are_swapped_as_in_the_released_models() -> None:
         ["<eow>", "<eos>", "<bow>", *["<pad>"] * 7],
         ["<eow>", "<oov>", "b", "o", "w", "<oov>", "<bow>", *["<pad>"] * 3],
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([["<oov>", 0], ["a", -1]], "words: the row of 'a': expected 0 to "),
+        ([["<oov>", 0], ["a", 10**30]], "words: the row of 'a': expected 0 to "),
+        ([["<oov>", 0], ["a", 1.0]], "words: the row of 'a': expected a whole number"),
+        ([["<oov>", "0"]], "words: the row of '<oov>': expected a whole number"),
+        ([["<oov>", 0], [[], 1]], "words: expected a text"),
+        ([["a", 0]], "words: <oov> is missing"),
+    ],
+)
+def test_a_damaged_lexicon_in_options_is_refused(words: list[Any], message: str) -> None:
+    options = BiLmOptions(lookup_options(), LstmOptions(dim=3, projection_dim=5)).to_dict()
+    options["lexicon_cnn"]["words"] = words
+    with pytest.raises(BiLmError, match=f"options: {message}"):
+        BiLmOptions.from_dict(options)

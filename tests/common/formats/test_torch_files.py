@@ -16,6 +16,7 @@ from elmo_plugin.common.formats.torch_files import (
     json_from_tensor,
     json_to_tensor,
     load_plain,
+    load_state,
     save_tensors,
 )
 from tests.payload import Payload
@@ -59,6 +60,13 @@ def test_files_of_other_formats_are_refused(content: bytes, tmp_path: Path) -> N
         load_plain(tmp_path / "a.th", "a.th")
     with pytest.raises(BiLmError, match=r"gone\.th: "):
         load_plain(tmp_path / "gone.th", "gone.th")
+
+
+@pytest.mark.parametrize("content", [[torch.ones(2)], torch.ones(2), {3: torch.ones(2)}, None])
+def test_weights_without_names_are_refused(content: object, tmp_path: Path) -> None:
+    save_tensors(content, tmp_path / "a.th")
+    with pytest.raises(BiLmError, match=r"a\.th: its weights are not tensors with names"):
+        load_state(tmp_path / "a.th", "a.th")
 
 
 def test_an_error_without_a_message_is_named_by_its_class(tmp_path: Path) -> None:
