@@ -26,6 +26,7 @@ from elmo_plugin.common.formats.torch_files import (
     save_tensors,
 )
 from elmo_plugin.common.logs import get_logger
+from elmo_plugin.common.nested_values import values_in
 from elmo_plugin.common.spacy_of_thread import loading_with
 from elmo_plugin.common.training_folder import check_kinds
 from elmo_plugin.embedding import ElmoRepresentations, LayerMix, read_layer_weights
@@ -370,23 +371,8 @@ def _needs_tags_of_spacy(config: Mapping[str, Any]) -> bool:
     Returns whether a token indexer in a configuration uses a feature of words that only a model of
     spaCy can find, such as "pos_".
     """
-    features = [value for keys, value in values_in(config) if keys[-1] == "feature_name"]
+    features = [value for keys, value in values_in(config) if keys[-1:] == ("feature_name",)]
     return any(feature != "text" for feature in features)  # "text" is the word itself
-
-
-def values_in(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """
-    Yields the keys that lead to each value in an object or a list, at any depth, and the value. An
-    object or a list is yielded as a whole, and then each value in it.
-    """
-    if isinstance(config, list):
-        config = dict(enumerate(config))  # the place in a list is a key
-    if not isinstance(config, Mapping):
-        return
-    for key, value in config.items():
-        place = (*keys, str(key))
-        yield place, value
-        yield from values_in(value, place)
 
 
 def _drop_gone_options(reader: dict[str, Any]) -> None:
@@ -428,7 +414,6 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
         loader.pop("num_workers", None)
     for reader in _objects_at(config, "dataset_reader", "validation_dataset_reader"):
         _drop_gone_options(reader)
-    _remove_initial_values_and_cache(model)
     for _, part in values_in(model):
         if isinstance(part, dict):
             _remove_initial_values_and_cache(part)

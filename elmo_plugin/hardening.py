@@ -37,6 +37,7 @@ from elmo_plugin.common.errors import (
     is_lack_of_memory,
 )
 from elmo_plugin.common.files import NO_ROOM, atomic_write, check_outputs, close_log_files, reason
+from elmo_plugin.common.nested_values import values_in
 from elmo_plugin.common.streams import show, show_lines
 from elmo_plugin.config_check import mistakes, raise_for_mistakes
 from elmo_plugin.migration.porting import Note, note_on_first_old_key
@@ -212,7 +213,7 @@ def _data_of_evaluations(input_file: str) -> list[Any]:
 
 def _paths_in(data: list[Any]) -> Iterator[str]:
     """Yields all texts in a list, at any depth, because each of them may be a path."""
-    for _, value in archives.values_in(data):
+    for _, value in values_in(data):
         if isinstance(value, str):
             yield value
 

@@ -24,6 +24,7 @@ from elmo_plugin import archives, plugin  # noqa: F401 (registers)
 from elmo_plugin.archives import load_archive, safe_default_predictor
 from elmo_plugin.commands.main import main
 from elmo_plugin.common.bundled import trained_models
+from elmo_plugin.common.nested_values import values_in
 from elmo_plugin.config_check import PASSED_BY_ALLENNLP, options_of
 from tests.forks import run_forked
 
@@ -321,7 +322,7 @@ def test_archives_of_elmo_new_projects_load_without_trust(
 
 def place_values(config: dict[str, Any]) -> None:
     """Makes files and folders that are called as the values of a configuration."""
-    texts = {value for _, value in archives.values_in(config) if isinstance(value, str)}
+    texts = {value for _, value in values_in(config) if isinstance(value, str)}
     for number, name in enumerate(sorted(texts)):
         if "/" not in name and 0 < len(name) < 200 and not Path(name).exists():
             Path(name).mkdir() if number % 2 else Path(name).touch()
