@@ -99,6 +99,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_import_options(parser)
 
 
+def check_arguments(args: argparse.Namespace) -> None:
+    """
+    Raises `BiLmError` if the folder exists already, for options that `elmo new bilm` or the
+    tutorial does not take, and if an option says how data are read, but --data is missing.
+    """
+    # `elmo new bilm` does take --language and --column, because texts may need them as well.
+    task_options = [args.encoding, args.separator, args.label_names, args.tags, args.split]
+    has_task_option = any(task_options)
+    if args.task == "bilm" and (args.bilm or has_task_option):
+        raise BiLmError(
+            "--bilm and the options of `elmo import` are for the other tasks; "
+            "bilm.initialized_from in config.jsonnet trains a biLM further"
+        )
+    if not args.data and (args.language or args.column or has_task_option):
+        raise BiLmError("the options that say how data are read are for --data, which is missing")
+    if args.folder.exists():
+        raise BiLmError(f"{args.folder} already exists; name a new folder")
+    if args.task == TUTORIAL and (args.data or args.bilm):
+        raise BiLmError("the tutorial brings its own sentences and biLM: leave out the options")
+
+
 def new_project(
     task: str,
     folder: Path,
@@ -109,8 +130,7 @@ def new_project(
     """
     Writes a project for a task of `PROJECT_TASKS`, with the user's data, or with the invented data
     of its template. If the data are not English, the project learns its word vectors, because those
-    of this package are English. Raises `BiLmError` if the folder exists already, or if the biLM
-    does not exist.
+    of this package are English. Raises `BiLmError` if the biLM does not exist.
     """
     readme_values = _values_for_task(task, data)
     if not is_english:
@@ -151,8 +171,6 @@ def _project_from_template(
     changed in the block. After the block, this folder is renamed to `folder`. `readme_values` are
     the values of the placeholders in the README.
     """
-    if folder.exists():
-        raise BiLmError(f"{folder} already exists; name a new folder")
     with atomic_write(folder) as project:
         shutil.copytree(PROJECTS / task, project)
         (project / "lib").mkdir()
@@ -275,12 +293,6 @@ def _values_for_task(task: str, data: "ImportedData | None") -> dict[str, str]:
     return values | {"evaluated": evaluated, "dev": dev, "data": paragraph}
 
 
-def new_tutorial(folder: Path) -> None:
-    """Writes the tutorial, a notebook, into a new folder."""
-    with atomic_write(folder) as written:
-        shutil.copytree(PROJECTS / TUTORIAL, written)
-
-
 def find_texts(paths: Sequence[Path]) -> dict[str, list[Path]]:
     """
     Returns the files of texts in each part, such as "train", if some are called train… and others
@@ -327,11 +339,8 @@ def _files_in(paths: Sequence[Path]) -> list[Path]:
 
 def run(args: argparse.Namespace) -> None:
     """Writes the project and prints what to do next."""
-    _check_options(args)
-    if args.folder.exists():  # checked here already, because it takes long to read data
-        raise BiLmError(f"{args.folder} already exists; name a new folder")
     if args.task == TUTORIAL:
-        _write_tutorial(args)
+        _write_tutorial(args.folder)
         return
     if args.task == "bilm":
         paths = [Path(path) for path in args.data]
@@ -346,14 +355,13 @@ def run(args: argparse.Namespace) -> None:
     show(f"    cd {shlex.quote(str(args.folder))} && allennlp train config.jsonnet -s run")
 
 
-def _write_tutorial(args: argparse.Namespace) -> None:
-    """Writes the tutorial and prints how to open it."""
-    if args.data or args.bilm:
-        raise BiLmError("the tutorial brings its own sentences and biLM: leave out the options")
-    new_tutorial(args.folder)
-    show(f"wrote {args.folder}; open its notebook, for example with")
+def _write_tutorial(folder: Path) -> None:
+    """Writes the tutorial, a notebook, into a new folder, and prints how to open it."""
+    with atomic_write(folder) as written:
+        shutil.copytree(PROJECTS / TUTORIAL, written)
+    show(f"wrote {folder}; open its notebook, for example with")
     show()
-    show(f"    jupyter lab {shlex.quote(str(args.folder / 'tutorial.ipynb'))}")
+    show(f"    jupyter lab {shlex.quote(str(folder / 'tutorial.ipynb'))}")
 
 
 def _write_task_project(args: argparse.Namespace) -> None:
@@ -376,23 +384,6 @@ def _write_task_project(args: argparse.Namespace) -> None:
             "There is no dev file: scores on the training data will look too good (--data "
             "TRAIN DEV, or --split 0.1)."
         )
-
-
-def _check_options(args: argparse.Namespace) -> None:
-    """
-    Raises `BiLmError` for options that `elmo new bilm` does not take, and if an option says how
-    data are read, but --data is missing.
-    """
-    # `elmo new bilm` does take --language and --column, because texts may need them as well.
-    task_options = [args.encoding, args.separator, args.label_names, args.tags, args.split]
-    has_task_option = any(task_options)
-    if args.task == "bilm" and (args.bilm or has_task_option):
-        raise BiLmError(
-            "--bilm and the options of `elmo import` are for the other tasks; "
-            "bilm.initialized_from in config.jsonnet trains a biLM further"
-        )
-    if not args.data and (args.language or args.column or has_task_option):
-        raise BiLmError("the options that say how data are read are for --data, which is missing")
 
 
 def _number_of_column(args: argparse.Namespace) -> int | None:
