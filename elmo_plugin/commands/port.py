@@ -57,20 +57,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> None:
-    if args.source.endswith((".tar.gz", ".tgz")):
-        _port_archive(args)
-    else:
-        _port_config(args)
-
-
-def _port_archive(args: argparse.Namespace) -> None:
-    """Ports an archive to a new one."""
-    from elmo_plugin.migration.porting.archive import port_archive
-
+def check_arguments(args: argparse.Namespace) -> None:
+    """Raises `BiLmError` for an archive without a new name, or with options of configurations."""
+    if not _is_archive(args.source):
+        return
     if args.output == STANDARD_OUTPUT:
         raise BiLmError("to port an archive, name the new one: -o NEW.tar.gz")
-    port_archive(args.source, args.output, say=_print, trust=args.trust)
+    if args.ext_var or args.dry_run:
+        raise BiLmError("--ext-var and --dry-run are for a configuration, not for an archive")
+
+
+def _is_archive(source: str) -> bool:
+    """Returns whether OLD is an archive, and not a configuration."""
+    return source.endswith((".tar.gz", ".tgz"))
+
+
+def run(args: argparse.Namespace) -> None:
+    if _is_archive(args.source):
+        from elmo_plugin.migration.porting.archive import port_archive
+
+        port_archive(args.source, args.output, say=_print, trust=args.trust)
+    else:
+        _port_config(args)
 
 
 def _port_config(args: argparse.Namespace) -> None:

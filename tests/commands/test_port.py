@@ -187,6 +187,16 @@ def test_a_dry_run_of_an_unfinished_configuration_prints_each_finding_once(
         assert printed.count(f"to be done: {finding}") == 1
 
 
+@pytest.mark.parametrize("option", [["--dry-run"], ["--ext-var", "RATE=1"]])
+def test_options_of_configurations_are_refused_for_an_archive(
+    tmp_path: Path, option: list[str]
+) -> None:
+    (tmp_path / "old.tar.gz").touch()
+    message = "^--ext-var and --dry-run are for a configuration, not for an archive$"
+    with pytest.raises(ConfigurationError, match=message):
+        run("port", tmp_path / "old.tar.gz", "-o", tmp_path / "new.tar.gz", *option)
+
+
 def test_a_module_that_the_configuration_names_does_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
