@@ -23,7 +23,7 @@ from elmo_plugin.common.formats.text_files import decode
 from elmo_plugin.common.streams import show
 
 if TYPE_CHECKING:
-    from elmo_plugin.config_check import Mistake
+    from elmo_plugin.config_check import Mistake, NumberInText
     from elmo_plugin.migration.porting import Note
 
 NEEDS = "allennlp"
@@ -120,11 +120,31 @@ def _mend_numbers(config: dict[str, Any]) -> tuple[list["Note"], list["Mistake"]
     for mistake in mistakes(config):
         if mistake.number is None:
             others.append(mistake)
-        elif mistake.number.value is None:
-            notes.append(_mark_variable_as_number(config, mistake))
         else:
-            notes.append(_replace_text_by_number(config, mistake, mistake.number.value))
+            notes.append(_mend_number(config, mistake, mistake.number))
     return notes, others
+
+
+def _mend_number(config: dict[str, Any], mistake: "Mistake", number: "NumberInText") -> "Note":
+    """
+    Replaces a text in a configuration by the number that it means, and returns a note on it. If the
+    text is the mark of a variable, whose value is not known, the mark then says that it is a
+    number, such as `std.parseJson(std.extVar('RATE'))`.
+    """
+    from elmo_plugin.migration.porting import Note
+    from elmo_plugin.migration.porting.source import NUMBER_VARIABLE
+
+    parent: Any = config  # the object or list in which the text is
+    for key in mistake.keys[:-1]:
+        parent = parent[key]
+    key = mistake.keys[-1]
+    if number.value is None:
+        # The first character of a mark says whether its variable is a text or a number.
+        name_and_end = parent[key][1:]
+        parent[key] = NUMBER_VARIABLE + name_and_end
+        return Note(mistake.place, "text, now read as a number by std.parseJson", "changed")
+    parent[key] = number.value
+    return Note(mistake.place, f"text, now the number {number.value!r}", "changed")
 
 
 def _print_findings(notes: Sequence["Note"], mistakes: Sequence["Mistake"]) -> None:
@@ -301,36 +321,3 @@ def _plain_options(reader: Any) -> str:
 def _print(text: str) -> None:
     """Prints to standard error, because the configuration may go to standard output."""
     show(text, file=sys.stderr)
-
-
-def _replace_text_by_number(config: dict[str, Any], mistake: "Mistake", number: float) -> "Note":
-    """Replaces a text in a configuration by the number that it means, and returns a note on it."""
-    from elmo_plugin.migration.porting import Note
-
-    parent = _parent(config, mistake.keys)
-    parent[mistake.keys[-1]] = number
-    return Note(mistake.place, f"text, now the number {number!r}", "changed")
-
-
-def _mark_variable_as_number(config: dict[str, Any], mistake: "Mistake") -> "Note":
-    """
-    Changes the mark of a variable in a configuration, so that the variable becomes a number. A mark
-    stands for a variable whose value is not known, such as `std.extVar('RATE')`.
-    """
-    from elmo_plugin.migration.porting import Note
-    from elmo_plugin.migration.porting.source import NUMBER_VARIABLE
-
-    parent = _parent(config, mistake.keys)
-    key = mistake.keys[-1]
-    # The first character of a mark says whether its variable is a text or a number.
-    name_and_end = parent[key][1:]
-    parent[key] = NUMBER_VARIABLE + name_and_end
-    return Note(mistake.place, "text, now read as a number by std.parseJson", "changed")
-
-
-def _parent(config: dict[str, Any], keys: Sequence[str | int]) -> Any:
-    """Returns the object or list in a configuration in which the value at `keys` is."""
-    parent: Any = config
-    for key in keys[:-1]:
-        parent = parent[key]
-    return parent
