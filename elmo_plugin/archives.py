@@ -16,7 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state, weights_file
 from elmo_plugin.common.bundled import archive_path
-from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_if_sigterm_or_out_of_memory
+from elmo_plugin.common.errors import (
+    NEEDS_ALLENNLP,
+    message_of,
+    raise_if_sigterm_or_out_of_memory,
+)
 from elmo_plugin.common.files import PARTS, atomic_write, temporary_folder, write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -492,7 +496,7 @@ def naming_archive(name: str) -> Iterator[None]:
             # torch's own message advises to run the code in the file.
             message = "its weights are not plain tensors, or damaged"
         else:
-            message = " ".join(str(error).split()) or type(error).__name__
+            message = message_of(error)
         if name not in message:
             message = f"{name}: {message}"
         raise BiLmError(message) from error

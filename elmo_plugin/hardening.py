@@ -35,6 +35,7 @@ from elmo_plugin.common.errors import (
     BiLmError,
     as_configuration_error,
     is_lack_of_memory,
+    message_of,
 )
 from elmo_plugin.common.files import NO_ROOM, atomic_write, check_outputs, close_log_files, reason
 from elmo_plugin.common.nested_values import values_in
@@ -170,9 +171,8 @@ def get_predictor(args: argparse.Namespace) -> Predictor:
     except (TypeError, ValueError) as error:
         if not args.predictor_args.strip():
             raise
-        message_in_one_line = " ".join(str(error).split())
         raise ConfigurationError(
-            f"--predictor-args {args.predictor_args}: {message_in_one_line}"
+            f"--predictor-args {args.predictor_args}: {message_of(error)}"
         ) from error
 
 

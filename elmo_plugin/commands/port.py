@@ -17,7 +17,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add_shared
-from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
+from elmo_plugin.common.errors import BiLmError, is_for_user, message_of, raise_if_sigterm
 from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.common.formats.text_files import decode
 from elmo_plugin.common.streams import show
@@ -270,15 +270,12 @@ def _describe(error: Exception) -> str:
     Returns the message of an error in one line. The type of the error stands before it, unless the
     message was written for users. An error without a message is described by its line of code.
     """
-    from allennlp.common.checks import ConfigurationError
-
-    message = " ".join(str(error).split())
-    if not message:
+    if is_for_user(error):
+        return message_of(error)
+    if not str(error).strip():
         last = traceback.extract_tb(error.__traceback__)[-1]
-        message = f"{last.filename}, line {last.lineno}: {last.line}"
-    if isinstance(error, ConfigurationError | BiLmError):
-        return message
-    return f"{type(error).__name__}: {message}"
+        return f"{type(error).__name__}: {last.filename}, line {last.lineno}: {last.line}"
+    return f"{type(error).__name__}: {message_of(error)}"
 
 
 class _DataFile(NamedTuple):

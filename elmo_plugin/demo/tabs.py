@@ -13,7 +13,7 @@ from typing import Any
 from unicodedata import category
 
 from elmo_plugin.common.bundled import bundled_models, model_name, tagger_of, trained_models
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, is_for_user
 from elmo_plugin.common.task_cards import TaskCard
 from elmo_plugin.predictions.kinds import parts_to_show
 from elmo_plugin.predictions.prediction import TASKS, Prediction
@@ -182,7 +182,7 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
         parts = parts_to_show(archive.task, prediction, inputs)
     except Exception as failure:  # a user's model, predictor or reader may raise any error
         prediction = None  # a prediction that cannot be written as JSON, or shown, is left out
-        if _is_mistake_of_user(failure):
+        if is_for_user(failure):
             error = str(failure)
         else:
             traceback.print_exc()
@@ -196,12 +196,6 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
         "json": as_json,
         "python": archive.python_code(inputs),
     }
-
-
-def _is_mistake_of_user(error: Exception) -> bool:
-    """Returns whether the message of an error is for users."""
-    # AllenNLP's error is known by its name, because the page can be shown without AllenNLP.
-    return isinstance(error, BiLmError) or type(error).__name__ == "ConfigurationError"
 
 
 def bundled_tabs(max_characters: int) -> list[TaskTab]:
