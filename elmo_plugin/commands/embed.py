@@ -167,14 +167,7 @@ def _add_work(group: argparse._ArgumentGroup) -> None:
         default=8192,
         help="number of words at a time, padding included (default: %(default)s)",
     )
-    add_shared(group, "--workers", "--dask")
-    group.add_argument(
-        "--threads",
-        metavar="N",
-        type=positive_int,
-        default=1,
-        help="number of threads of each process (default: %(default)s)",
-    )
+    add_shared(group, "--workers", "--dask", "--threads")
     group.add_argument(
         "--device",
         metavar="DEVICE[,…]",
@@ -261,19 +254,13 @@ def _embed_on_cluster(args: argparse.Namespace) -> None:
     from elmo_plugin.embed_files import embed_shards
 
     output = _output(args)
-    output_format = args.format
-    if output_format is None:
-        output_format = "hdf5"
-    num_workers = args.workers
-    if num_workers is None:
-        num_workers = 1
     files = embed_shards(
         args.text,
         output,
         _settings(args),
-        output_format=output_format,
+        output_format=args.format or "hdf5",
         scheduler=cluster_address(args.dask),
-        workers=num_workers,
+        workers=args.workers or 1,
         devices=args.device,
         source_format=args.input_format,
     )

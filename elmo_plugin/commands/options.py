@@ -4,7 +4,7 @@ import argparse
 import os
 import re
 from glob import iglob
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from elmo_plugin import __version__
 from elmo_plugin.common.bundled import archive_path, model_name
@@ -174,12 +174,6 @@ def representation_settings(args: argparse.Namespace) -> "RepresentationSettings
     )
 
 
-class HasArguments(Protocol):
-    """A parser, or a group of its arguments."""
-
-    def add_argument(self, *names: str, **options: Any) -> argparse.Action: ...
-
-
 _ARCHIVE = (
     "trained model: a name of `elmo models`, a model.tar.gz, the folder of a training, or a URL"
 )
@@ -253,6 +247,12 @@ _SHARED: dict[str, dict[str, Any]] = {
         "type": positive_int,
         "help": "number of processes (default: one, or one for each GPU)",
     },
+    "--threads": {
+        "metavar": "N",
+        "type": positive_int,
+        "default": 1,
+        "help": "number of threads of each process",
+    },
     "--dask": {
         "metavar": "ADDRESS",
         "help": "run on the Dask cluster at this address; local for one of --workers processes on "
@@ -282,10 +282,10 @@ _SHARED: dict[str, dict[str, Any]] = {
 _SHORT_NAMES = {"--output": "-o"}
 
 
-def add_shared(parser: HasArguments, *names: str, **changes: Any) -> None:
+def add_shared(parser: argparse._ActionsContainer, *names: str, **changes: Any) -> None:
     """
-    Adds shared arguments to a parser by name, with changes such as `required=True`. If an argument
-    has a default, its help ends with it.
+    Adds shared arguments by name to a parser, or to a group of its arguments, with changes such as
+    `required=True`. If an argument has a default, its help ends with it.
     """
     for name in names:
         spellings = [name]

@@ -10,6 +10,7 @@ A file has one of three forms (`Form`), here for a task whose input is a sentenc
              moved  O
 """
 
+import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +29,7 @@ from elmo_plugin.common.formats.text_files import (
     standard_input_lines,
     suffix_of,
 )
-from elmo_plugin.common.logs import get_logger, silence
+from elmo_plugin.common.logs import get_logger, log_level
 from elmo_plugin.common.task_cards import TaskCard
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.predictions.inputs import Input, input_of_texts, is_question_first
@@ -135,7 +136,7 @@ def count_inputs(texts: Sequence[str], task: TaskCard) -> int | None:
     """
     if any(text == "-" or is_special(text) for text in texts):
         return None
-    with silence():  # the warnings come when the inputs are read again, to predict
+    with log_level(logging.ERROR):  # the warnings come when the inputs are read again, to predict
         return sum(1 for _ in inputs_of(texts, task))
 
 
