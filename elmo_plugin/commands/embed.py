@@ -9,7 +9,6 @@ the same command again: it continues, and writes the same file.
 """
 
 import argparse
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from elmo_plugin.embed_files import EmbedSettings, Record
 
 NEEDS = "torch"
-_TABLE = re.compile(r"\.(csv|xlsx|xlsm|parquet|arrow|feather)(\.gz|\.zst)?$", re.IGNORECASE)
 LAYERS = {
     "all": "all layers: (layers, words, dim)",
     "top": "the top layer: (words, dim)",
@@ -300,9 +298,10 @@ def _has_table(args: argparse.Namespace) -> bool:
     Returns whether TEXT is a table with a column of texts: by the end of its name, or because the
     column has a name. In other files, the number of a column means a column of words, as in CoNLL.
     """
-    if _TABLE.search(args.text) is not None:
-        return True
-    return args.column is not None and not is_column_number(args.column)
+    from elmo_plugin.common.formats.text_files import TABLE_SUFFIXES, suffix_of
+
+    has_name_of_column = args.column is not None and not is_column_number(args.column)
+    return has_name_of_column or suffix_of(args.text) in TABLE_SUFFIXES
 
 
 def _number_of_column(args: argparse.Namespace) -> int | None:

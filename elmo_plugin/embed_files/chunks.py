@@ -14,13 +14,8 @@ from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.formats.fasta import read_fasta
 from elmo_plugin.common.formats.joined_lines import join_lines
 from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.common.formats.text_files import (
-    decode,
-    read_lines,
-    sentence_lines,
-    sentence_place,
-    standard_input_lines,
-)
+from elmo_plugin.common.formats.sentences import sentence_lines, sentence_place
+from elmo_plugin.common.formats.text_files import decode, read_lines, standard_input_lines
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.unfinished import DESCRIPTION, unfinished_folder
 from elmo_plugin.embed_files.settings import EmbedSettings

@@ -24,6 +24,7 @@ from elmo_plugin.common.files import is_special
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.not_sentences import BETWEEN_TABS, kind_of_data
 from elmo_plugin.common.formats.text_files import (
+    TABLE_SUFFIXES,
     decode,
     read_lines,
     standard_input_lines,
@@ -38,7 +39,6 @@ logger = get_logger(__name__)
 
 _JSON_OBJECT = re.compile(r'\s*\{\s*("|\}|$)')  # the beginning of one, unlike "{Anna} left"
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
-_TABLE_SUFFIXES = (".csv", ".xlsx", ".xlsm", ".parquet", ".arrow", ".feather")
 _COLUMN_SUFFIXES = (".conll", ".conllu", ".conllup")
 _SNIFFED_LINES = 20  # how many lines are read to find the form of a file
 _ARGUMENT = "TEXT"  # the place, in messages, of an input from the command line
@@ -248,7 +248,7 @@ def _form_of_file(file: str, task: TaskCard) -> Form:
     plainly has none of the forms, or one that the task does not take.
     """
     suffix = suffix_of(file)
-    if suffix in _TABLE_SUFFIXES:
+    if suffix in TABLE_SUFFIXES:
         return Form.TABLE
     if suffix in _JSON_SUFFIXES:
         return Form.LINES
