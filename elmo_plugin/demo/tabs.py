@@ -20,7 +20,6 @@ from elmo_plugin.predictions.prediction import TASKS, Prediction
 from elmo_plugin.predictions.predictor import TextPredictor, load_predictor
 from elmo_plugin.predictions.views import Part
 
-MAX_CHARACTERS = 10_000
 BACKGROUND = ThreadPoolExecutor(1)
 """Loads models while the first pages are served, because loading takes seconds."""
 _VISIBLE = "LNPS"  # Unicode's categories of letters, numbers, punctuation and symbols
@@ -150,9 +149,7 @@ class TaskTab(Tab):
 
     template = "task.html"
 
-    def __init__(
-        self, archives: Sequence[LoadedArchive], max_characters: int = MAX_CHARACTERS
-    ) -> None:
+    def __init__(self, archives: Sequence[LoadedArchive], max_characters: int) -> None:
         super().__init__(archives[0].task, max_characters, [archive.path for archive in archives])
         self.archives = archives
 
@@ -216,7 +213,7 @@ def bundled_tabs(max_characters: int) -> list[TaskTab]:
     return tabs
 
 
-def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) -> list[TaskTab]:
+def task_tabs(paths: Sequence[str], max_characters: int, trust: bool) -> list[TaskTab]:
     """
     Returns a tab for each task of these archives. If a task needs a tagger of predicates, one of
     the archives may be that tagger; otherwise this package's tagger is used. A tagger that a task
