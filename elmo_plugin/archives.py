@@ -4,12 +4,11 @@ read or written. All commands, the demo and `elmo_plugin.hardening` load models 
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path, PureWindowsPath
 from pickle import UnpicklingError
-from pkgutil import iter_modules
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -18,6 +17,7 @@ from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state, weights_file
 from elmo_plugin.common.bundled import archive_path
 from elmo_plugin.common.errors import (
     NEEDS_ALLENNLP,
+    TRUST,
     message_of,
     raise_if_sigterm_or_out_of_memory,
 )
@@ -31,7 +31,7 @@ from elmo_plugin.common.formats.torch_files import (
 )
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.nested_values import values_in
-from elmo_plugin.common.spacy_of_thread import loading_with
+from elmo_plugin.common.spacy_in_allennlp import using_spacy_rules
 from elmo_plugin.common.training_folder import check_kinds
 from elmo_plugin.embedding import ElmoRepresentations, LayerMix, read_layer_weights
 
@@ -79,7 +79,6 @@ need none of them, so they are ignored in archives that were made before.
 # Held while plugins are imported, because that changes `sys.path` for a moment. One thread may hold
 # it twice: a plugin may itself load a model, and so import plugins again.
 _importing_plugins = RLock()
-TRUST = "use --trust (trust=True) if you trust this archive"
 
 
 class TrainedMix(NamedTuple):
@@ -330,53 +329,6 @@ def safe_default_predictor(archive: "Archive", trust: bool = False) -> Iterator[
     # To split text into words, AllenNLP would otherwise load or install a model of spaCy.
     with using_spacy_rules(archive.config, name="the archive"):
         yield
-
-
-@contextmanager
-def using_spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> Iterator[None]:
-    """
-    Makes AllenNLP use spaCy's rules, within the block, in place of the models of spaCy that it
-    would load. A model may contain code, and loading it would run the code. The rules only split
-    text into words: if `config` needs more of a model, AllenNLP gets a `BiLmError` that begins with
-    `name`.
-
-    With `trust`, AllenNLP loads the models that are installed. It never installs one.
-    """
-    import spacy
-    from spacy import lang
-
-    # spaCy has a module for each language: "en", "de".
-    languages = {module.name for module in iter_modules(lang.__path__)}
-    needs_tags = _needs_tags_of_spacy(config)
-
-    def load(model: str, disable: Sequence[str]) -> Any:
-        """Stands for `spacy.load`: returns the rules of the model's language, or the model."""
-        is_installed = spacy.util.is_package(model) or Path(model).exists()
-        if trust and is_installed:
-            return spacy.load(model, disable=disable)
-        language, _, _ = model.partition("_")  # The name is such as en_core_web_sm.
-        # AllenNLP disables the parser and the entity recognizer if it needs only the words.
-        needs_words_only = not needs_tags and "parser" in disable and "ner" in disable
-        if needs_words_only and language in languages:
-            logger.warning(
-                "%s: words are split by spaCy's rules, without the model %s", name, model
-            )
-            return spacy.blank(language)
-        if trust:
-            raise BiLmError(f"{name}: spaCy's model {model} is not installed")
-        raise BiLmError(f"{name}: spaCy's model {model} is not data; {TRUST}")
-
-    with loading_with(load):
-        yield
-
-
-def _needs_tags_of_spacy(config: Mapping[str, Any]) -> bool:
-    """
-    Returns whether a token indexer in a configuration uses a feature of words that only a model of
-    spaCy can find, such as "pos_".
-    """
-    features = [value for keys, value in values_in(config) if keys[-1:] == ("feature_name",)]
-    return any(feature != "text" for feature in features)  # "text" is the word itself
 
 
 def _drop_gone_options(reader: dict[str, Any]) -> None:

@@ -32,6 +32,7 @@ from allennlp.predictors import Predictor, predictor
 from elmo_plugin import archives, shims
 from elmo_plugin.common.errors import (
     TOO_LITTLE_MEMORY,
+    TRUST,
     BiLmError,
     as_configuration_error,
     is_lack_of_memory,
@@ -156,7 +157,7 @@ def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
         return archives.load_archive(*args, **kwargs)
     except BiLmError as error:
         # The message may advise `--trust`, an option that AllenNLP's commands do not have.
-        message = str(error).replace(archives.TRUST, _ADVICE_ON_TRUST)
+        message = str(error).replace(TRUST, _ADVICE_ON_TRUST)
         raise ConfigurationError(message) from None
 
 

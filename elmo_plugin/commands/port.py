@@ -175,7 +175,7 @@ def _dry_run(config: dict[str, Any], trust: bool) -> None:
     `BiLmError`. Without `trust`, a configuration that may run code or fetch files is also an error,
     before any of its objects is made.
     """
-    from elmo_plugin.archives import using_spacy_rules
+    from elmo_plugin.common.spacy_in_allennlp import using_spacy_rules
     from elmo_plugin.migration.porting.source import how_to_give, variables_in
 
     missing = variables_in(config)

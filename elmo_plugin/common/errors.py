@@ -14,6 +14,7 @@ from elmo_plugin.common.streams import visible_line
 INSTALL_ALLENNLP = ("pip install 'elmo_plugin[allennlp]'", "pip install --no-deps allennlp==2.10.1")
 _VERSION = re.compile(r"\d[\w.+!-]{0,39}", re.ASCII)
 NEEDS_ALLENNLP = f"needs AllenNLP: {', then '.join(INSTALL_ALLENNLP)}"
+TRUST = "use --trust (trust=True) if you trust this archive"
 
 
 class BiLmError(ValueError):

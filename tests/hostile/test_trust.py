@@ -20,8 +20,9 @@ from allennlp.models import Model
 from allennlp.modules import TokenEmbedder
 
 from elmo_plugin import archives, hardening, load_predictor, plugin  # noqa: F401 (register and replace)
-from elmo_plugin.archives import TRUST, check_config, load_archive
+from elmo_plugin.archives import check_config, load_archive
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.errors import TRUST
 from elmo_plugin.common.formats import torch_files
 from elmo_plugin.common.nested_values import values_in
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
