@@ -233,13 +233,12 @@ def _for_one_batch(config: dict[str, Any]) -> dict[str, Any]:
     Returns a configuration for `TrainModel` that runs in this process, on the CPU. Leaves out the
     keys that `TrainModel` does not take: `allennlp train` reads them itself.
     """
-    from elmo_plugin.sweeps.trainings import SEEDS
+    from elmo_plugin.config_check import KEYS_OF_THE_COMMAND
 
     trainer = config.get("trainer", {})
     if isinstance(trainer, str):  # AllenNLP also takes only the name of a class
         trainer = {"type": trainer}
-    keys_of_command = ("distributed", *SEEDS)
-    kept = {key: value for key, value in config.items() if key not in keys_of_command}
+    kept = {key: value for key, value in config.items() if key not in KEYS_OF_THE_COMMAND}
     kept["trainer"] = trainer | {"cuda_device": -1}
     for key in ("data_loader", "validation_data_loader"):
         loader = kept.get(key)

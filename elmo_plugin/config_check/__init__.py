@@ -13,6 +13,7 @@ from elmo_plugin.config_check.archive_judge import (
 from elmo_plugin.config_check.classes import PASSED_BY_ALLENNLP, VARIABLE, options_of
 from elmo_plugin.config_check.dry_run_judge import refused_in_dry_run
 from elmo_plugin.config_check.training_judge import (
+    KEYS_OF_THE_COMMAND,
     NO_SPACY_MODEL,
     Mistake,
     NumberInText,

@@ -32,7 +32,7 @@ NO_SPACY_MODEL = (
     'is not installed: the tokenizer "spacy_rules" of elmo_plugin.plugin needs no download'
 )
 # Keys that `allennlp train` reads itself. It makes `TrainModel` of all other keys.
-_KEYS_OF_THE_COMMAND = {
+KEYS_OF_THE_COMMAND = {
     "random_seed",
     "numpy_seed",
     "pytorch_seed",
@@ -104,7 +104,7 @@ def mistakes(config: Mapping[str, Any]) -> list[Mistake]:
     """
     from allennlp.commands.train import TrainModel
 
-    arguments = {key: value for key, value in config.items() if key not in _KEYS_OF_THE_COMMAND}
+    arguments = {key: value for key, value in config.items() if key not in KEYS_OF_THE_COMMAND}
     found = list(_TrainingJudge().judge_object(TrainModel, arguments, keys=()))
     found += _options_beside_a_sampler(config)
     for mistake in _gone_types(config):

@@ -46,6 +46,14 @@ def old(tmp_path: Path) -> Path:
     return tmp_path
 
 
+# Keys that `allennlp train` reads itself, so that `TrainModel` does not know them.
+KEYS_OF_THE_COMMAND = {
+    "random_seed": 1,
+    "evaluation": {"type": "simple"},
+    "include_in_archive": ["notes.txt"],
+}
+
+
 def test_port_converts_and_tries_a_configuration(
     old: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -61,7 +69,7 @@ def test_port_converts_and_tries_a_configuration(
     for role in ("train", "validation"):
         config[f"{role}_data_path"] = str(old / "data" / "train")
     (old / "old.json").write_text(
-        json.dumps(config | {"distributed": {"cuda_devices": [0, 1]}, "random_seed": 1})
+        json.dumps(config | {"distributed": {"cuda_devices": [0, 1]}, **KEYS_OF_THE_COMMAND})
     )
     run("port", old / "old.json", "-o", old / "new.json", "--dry-run")
     printed = capsys.readouterr()
