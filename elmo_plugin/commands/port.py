@@ -9,15 +9,11 @@ default.
 import argparse
 import os
 import sys
-import tempfile
-import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from copy import deepcopy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add_shared
-from elmo_plugin.common.errors import BiLmError, is_for_user, message_of, raise_if_sigterm
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.common.formats.text_files import decode
 from elmo_plugin.common.streams import show
@@ -83,8 +79,15 @@ def run(args: argparse.Namespace) -> None:
 
 def _port_config(args: argparse.Namespace) -> None:
     """Ports a configuration and writes it. With `--dry-run`, also runs one batch of it."""
+    from elmo_plugin.config_check import try_training
     from elmo_plugin.migration.porting import port_config
-    from elmo_plugin.migration.porting.source import read_config, to_json, with_values
+    from elmo_plugin.migration.porting.source import (
+        how_to_give,
+        read_config,
+        to_json,
+        variables_in,
+        with_values,
+    )
 
     if args.source == "-":
         name = "standard input"
@@ -104,7 +107,11 @@ def _port_config(args: argparse.Namespace) -> None:
     if args.dry_run:
         if remaining_mistakes:
             raise BiLmError("dry run: first do the points that are listed above as to be done")
-        _dry_run(with_values(config, os.environ | variables), trust=args.trust)
+        complete_config = with_values(config, os.environ | variables)
+        missing = variables_in(complete_config)
+        if missing:
+            raise BiLmError(f"dry run: pass {how_to_give(missing)}")
+        try_training(complete_config, args.trust)
         _print("dry run: built the reader, vocabulary, model and trainer, and ran one batch")
 
 
@@ -167,151 +174,6 @@ def _parse_variables(texts: Sequence[str]) -> dict[str, str]:
             raise BiLmError(f"--ext-var {text}: expected NAME=VALUE")
         values[name] = value
     return values
-
-
-def _dry_run(config: dict[str, Any], trust: bool) -> None:
-    """
-    Makes what `allennlp train --dry-run` makes, on the CPU, and runs one batch. Any error becomes a
-    `BiLmError`. Without `trust`, a configuration that may run code or fetch files is also an error,
-    before any of its objects is made.
-    """
-    from elmo_plugin.common.spacy_in_allennlp import using_spacy_rules
-    from elmo_plugin.migration.porting.source import how_to_give, variables_in
-
-    missing = variables_in(config)
-    if missing:
-        raise BiLmError(f"dry run: pass {how_to_give(missing)}")
-    config = _for_one_batch(config)
-    if trust:
-        _make_and_run(config)
-        return
-    _check_dry_run(config)
-    # Without these rules, AllenNLP would download the models of spaCy.
-    with using_spacy_rules(config, name="dry run"):
-        _make_and_run(config)
-
-
-def _check_dry_run(config: dict[str, Any]) -> None:
-    """Raises `BiLmError` if the objects of a configuration may run code or fetch files."""
-    from elmo_plugin.config_check import refused_in_dry_run
-
-    first_refusal = next(refused_in_dry_run(config), None)
-    if first_refusal is None:
-        return
-    place = ".".join(str(key) for key in first_refusal.keys)
-    message = f"dry run: {place}: {first_refusal.reason}"
-    if first_refusal.trust_helps:
-        message += "; use --trust if you trust this configuration"
-    raise BiLmError(message)
-
-
-def _make_and_run(config: dict[str, Any]) -> None:
-    """Reads each file of data, then makes the whole training and runs one batch."""
-    from allennlp.commands.train import TrainModel
-    from allennlp.common import Params
-    from allennlp.data import DatasetReader
-
-    for file, key in _data_files(config):
-        with _errors_of_dry_run(f"{file}, read by {key} ({_plain_options(config[key])}): "):
-            # Popped from other parameters, because errors then name the key.
-            params = Params({key: deepcopy(config[key])}).pop(key)
-            reader = DatasetReader.from_params(params)
-            num_instances = sum(1 for _ in reader.read(file))
-            if num_instances == 0:
-                raise BiLmError("it finds no instances")
-    with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder, _errors_of_dry_run():
-        params = Params(config)
-        training: Any = TrainModel.from_params(params, serialization_dir=folder, local_rank=0)
-        for batch in training.trainer.data_loader:
-            # Computes the outputs and the loss, without a step of the optimizer.
-            training.trainer.batch_outputs(batch, for_training=True)
-            break  # one batch is enough
-
-
-def _for_one_batch(config: dict[str, Any]) -> dict[str, Any]:
-    """
-    Returns a configuration for `TrainModel` that runs in this process, on the CPU. Leaves out the
-    keys that `TrainModel` does not take: `allennlp train` reads them itself.
-    """
-    from elmo_plugin.config_check import KEYS_OF_THE_COMMAND
-
-    trainer = config.get("trainer", {})
-    if isinstance(trainer, str):  # AllenNLP also takes only the name of a class
-        trainer = {"type": trainer}
-    kept = {key: value for key, value in config.items() if key not in KEYS_OF_THE_COMMAND}
-    kept["trainer"] = trainer | {"cuda_device": -1}
-    for key in ("data_loader", "validation_data_loader"):
-        loader = kept.get(key)
-        if isinstance(loader, dict):
-            kept[key] = {name: value for name, value in loader.items() if name != "num_workers"}
-    return kept
-
-
-@contextmanager
-def _errors_of_dry_run(place: str = "") -> Iterator[None]:
-    """
-    Turns any error in the block into a `BiLmError` of one line that begins with "dry run" and the
-    place, because a reader or a model may raise anything.
-    """
-    from elmo_plugin.config_check import NO_SPACY_MODEL
-
-    try:
-        yield
-    except SystemExit:  # spaCy's download has failed
-        raise BiLmError(f"dry run: spaCy's model {NO_SPACY_MODEL}") from None
-    except Exception as error:
-        raise_if_sigterm(error)
-        raise BiLmError(f"dry run: {place}{_describe(error)}") from error
-
-
-def _describe(error: Exception) -> str:
-    """
-    Returns the message of an error in one line. The type of the error stands before it, unless the
-    message was written for users. An error without a message is described by its line of code.
-    """
-    if is_for_user(error):
-        return message_of(error)
-    if not str(error).strip():
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        return f"{type(error).__name__}: {last.filename}, line {last.lineno}: {last.line}"
-    return f"{type(error).__name__}: {message_of(error)}"
-
-
-class _DataFile(NamedTuple):
-    """A file of data, and the key in the configuration of the reader that reads it."""
-
-    path: str
-    reader_key: str
-
-
-def _data_files(config: dict[str, Any]) -> list[_DataFile]:
-    """Returns the files of data. A file is listed twice if two different readers read it."""
-    validation_reader = "dataset_reader"
-    if config.get("validation_dataset_reader"):
-        validation_reader = "validation_dataset_reader"
-    reader_of_path = {
-        "train_data_path": "dataset_reader",
-        "validation_data_path": validation_reader,
-        "test_data_path": validation_reader,
-    }
-    files: list[_DataFile] = []
-    for path_key, reader_key in reader_of_path.items():
-        if isinstance(config.get(path_key), str):
-            file = _DataFile(config[path_key], reader_key)
-            if file not in files:
-                files.append(file)
-    return files
-
-
-def _plain_options(reader: Any) -> str:
-    """Returns the options of a reader that are plain values, such as `type: 'conll2003'`."""
-    if isinstance(reader, str):  # only the name of a class
-        return f"type: {reader!r}"
-    plain = []
-    for name, value in reader.items():
-        if not isinstance(value, dict | list):
-            plain.append(f"{name}: {value!r}")
-    return ", ".join(plain)
 
 
 def _print(text: str) -> None:
