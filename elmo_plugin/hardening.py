@@ -38,8 +38,10 @@ from elmo_plugin.common.errors import (
     is_lack_of_memory,
     message_of,
 )
-from elmo_plugin.common.files import NO_ROOM, atomic_write, check_outputs, close_log_files, reason
+from elmo_plugin.common.files import NO_ROOM, atomic_write, reason
+from elmo_plugin.common.logs import close_log_files
 from elmo_plugin.common.nested_values import values_in
+from elmo_plugin.common.outputs import check_outputs
 from elmo_plugin.common.streams import show, show_lines
 from elmo_plugin.config_check import mistakes, raise_for_mistakes
 from elmo_plugin.migration.porting import Note, note_on_first_old_key

@@ -14,8 +14,9 @@ from typing import Any
 
 from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, OutputPath, output_paths
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import check_outputs, write_json
+from elmo_plugin.common.files import write_json
 from elmo_plugin.common.logs import PACKAGE_LOGGER, log_level, show_log
+from elmo_plugin.common.outputs import check_outputs
 from elmo_plugin.common.process import get_device, without_garbage_collection
 
 

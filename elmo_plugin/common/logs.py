@@ -67,3 +67,18 @@ def show_log(verbose: bool) -> None:
     if not verbose:
         handler.setLevel(logging.WARNING)
     root.addHandler(handler)
+
+
+def close_log_files() -> None:
+    """
+    Closes the log files that AllenNLP left open when its trainings ended, so that their folders can
+    be moved or removed.
+    """
+    # AllenNLP writes the log to the root logger, and progress bars to tqdm's.
+    for logger in (logging.getLogger(), logging.getLogger("tqdm")):
+        for handler in list(logger.handlers):
+            # AllenNLP's handlers are plain `FileHandler`s. A handler of a subclass, such as a
+            # `RotatingFileHandler`, belongs to another program.
+            if type(handler) is logging.FileHandler:
+                logger.removeHandler(handler)
+                handler.close()

@@ -2,8 +2,8 @@
 Compares a configuration with the registered classes, without making any of them. One walk pairs
 each value with the type that it is for; three judges take the pairs: `mistakes` is for trainings,
 `refused_in_archive` for archives, because an archive must be data, and `refused_in_dry_run` for
-configurations from elsewhere. Only
-`try_training` makes the objects of a configuration, for a dry run of it.
+configurations from elsewhere. Only `try_training` makes the objects of a configuration, for a dry
+run of it.
 """
 
 from elmo_plugin.config_check.archive_judge import (

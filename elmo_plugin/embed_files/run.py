@@ -12,11 +12,12 @@ from typing import Any
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import check_at_least, check_choice
-from elmo_plugin.common.files import atomic_write, is_special, refuse_folder, resolve_link
+from elmo_plugin.common.files import atomic_write, is_special, resolve_link
 from elmo_plugin.common.formats.fasta import count_residues, is_fasta
 from elmo_plugin.common.formats.sentences import has_attached_full_stop
 from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.common.logs import get_logger
+from elmo_plugin.common.outputs import refuse_folder
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.workers import MAX_PROCESSES

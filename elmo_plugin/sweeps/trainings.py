@@ -28,7 +28,8 @@ from filelock import Timeout
 
 from elmo_plugin.archives import import_all_plugins
 from elmo_plugin.common.errors import BiLmError, message_of, raise_if_sigterm
-from elmo_plugin.common.files import close_log_files, locked, write_json
+from elmo_plugin.common.files import locked, write_json
+from elmo_plugin.common.logs import close_log_files
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.provenance import provenance
 from elmo_plugin.common.streams import show

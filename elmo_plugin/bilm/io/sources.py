@@ -24,8 +24,9 @@ from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.bundled import BUNDLED
 from elmo_plugin.common.downloads import fetch
 from elmo_plugin.common.errors import BiLmError, did_you_mean
-from elmo_plugin.common.files import atomic_write, atomic_write_all, refuse_folder
+from elmo_plugin.common.files import atomic_write, atomic_write_all
 from elmo_plugin.common.formats.archives import AnyPath, ZippedPath, is_zip
+from elmo_plugin.common.outputs import refuse_folder
 
 OPTIONS_NAME = "options.json"
 WEIGHTS_NAME = "weights.hdf5"
