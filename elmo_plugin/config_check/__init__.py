@@ -6,12 +6,8 @@ configurations from elsewhere. Only `try_training` makes the objects of a config
 run of it.
 """
 
-from elmo_plugin.config_check.archive_judge import (
-    archive_may_make,
-    refused_in_archive,
-    refused_predictor,
-)
-from elmo_plugin.config_check.classes import PASSED_BY_ALLENNLP, VARIABLE, options_of
+from elmo_plugin.config_check.archive_judge import refused_in_archive, refused_predictor
+from elmo_plugin.config_check.classes import PASSED_BY_ALLENNLP, VARIABLE
 from elmo_plugin.config_check.dry_run import try_training
 from elmo_plugin.config_check.training_judge import (
     NO_SPACY_MODEL,

@@ -48,12 +48,13 @@ def _make_and_run(config: dict[str, Any]) -> None:
     """Reads each file of data, then makes the whole training and runs one batch."""
     from allennlp.commands.train import TrainModel
 
-    for file, key in _data_files(config):
-        with _errors_of_dry_run(f"{file}, read by {key} ({_plain_options(config[key])}): "):
+    for file in _data_files(config):
+        key = file.reader_key
+        with _errors_of_dry_run(f"{file.path}, read by {key} ({_plain_options(config[key])}): "):
             # Popped from other parameters, because errors then name the key.
             params = Params({key: deepcopy(config[key])}).pop(key)
             reader = DatasetReader.from_params(params)
-            num_instances = sum(1 for _ in reader.read(file))
+            num_instances = sum(1 for _ in reader.read(file.path))
             if num_instances == 0:
                 raise BiLmError("it finds no instances")
     with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder, _errors_of_dry_run():

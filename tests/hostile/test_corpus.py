@@ -25,7 +25,8 @@ from elmo_plugin.archives import load_archive, safe_default_predictor
 from elmo_plugin.commands.main import main
 from elmo_plugin.common.bundled import trained_models
 from elmo_plugin.common.nested_values import values_in
-from elmo_plugin.config_check import PASSED_BY_ALLENNLP, options_of
+from elmo_plugin.config_check import PASSED_BY_ALLENNLP
+from elmo_plugin.config_check.classes import Constructor
 from tests.forks import run_forked
 
 _STARTS = {
@@ -146,7 +147,7 @@ def type_cases(values: list[Any]) -> Iterator[Case]:
         role = "model" if parent is Model else "dataset_reader"
         holder = hold(base, parent)
         for name in [each for each in types if not each.startswith("holds_")]:
-            options = options_of(base, name)
+            options = Constructor(*types[name]).options()
             needed = {
                 option.name: filler(option.annotation)
                 for option in options.values()
