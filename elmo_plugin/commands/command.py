@@ -175,4 +175,4 @@ def _log_level(args: argparse.Namespace) -> int:
         return logging.ERROR
     if args.verbose:
         return logging.INFO
-    return PACKAGE_LOGGER.level  # as it is
+    return PACKAGE_LOGGER.level  # unchanged
