@@ -53,7 +53,7 @@ def group_table(title: str, names: tuple[str, ...]) -> Iterator[str]:
     yield f"\n## {title}\n\n| command | purpose | needs AllenNLP |\n| --- | --- | --- |\n"
     for name in names:
         command = COMMANDS[name]
-        needs = "yes" if command.needs_allennlp else "no"
+        needs = "yes" if command.needs == "allennlp" else "no"
         yield f"| [`elmo {command.name}`]({command.name}.md) | {command.summary}. | {needs} |\n"
 
 

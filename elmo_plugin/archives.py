@@ -4,19 +4,23 @@ read or written. All commands, the demo and `elmo_plugin.hardening` load models 
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path, PureWindowsPath
 from pickle import UnpicklingError
-from pkgutil import iter_modules
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.bilm.io import WEIGHTS_NAMES, read_state, weights_file
 from elmo_plugin.common.bundled import archive_path
-from elmo_plugin.common.errors import NEEDS_ALLENNLP, raise_if_sigterm_or_out_of_memory
+from elmo_plugin.common.errors import (
+    NEEDS_ALLENNLP,
+    TRUST,
+    message_of,
+    raise_if_sigterm_or_out_of_memory,
+)
 from elmo_plugin.common.files import PARTS, atomic_write, temporary_folder, write_json
 from elmo_plugin.common.formats.archives import unpack
 from elmo_plugin.common.formats.json_files import read_json_object
@@ -26,7 +30,8 @@ from elmo_plugin.common.formats.torch_files import (
     save_tensors,
 )
 from elmo_plugin.common.logs import get_logger
-from elmo_plugin.common.spacy_of_thread import loading_with
+from elmo_plugin.common.nested_values import values_in
+from elmo_plugin.common.spacy_in_allennlp import using_spacy_rules
 from elmo_plugin.common.training_folder import check_kinds
 from elmo_plugin.embedding import ElmoRepresentations, LayerMix, read_layer_weights
 
@@ -74,7 +79,6 @@ need none of them, so they are ignored in archives that were made before.
 # Held while plugins are imported, because that changes `sys.path` for a moment. One thread may hold
 # it twice: a plugin may itself load a model, and so import plugins again.
 _importing_plugins = RLock()
-TRUST = "use --trust (trust=True) if you trust this archive"
 
 
 class TrainedMix(NamedTuple):
@@ -327,68 +331,6 @@ def safe_default_predictor(archive: "Archive", trust: bool = False) -> Iterator[
         yield
 
 
-@contextmanager
-def using_spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False) -> Iterator[None]:
-    """
-    Makes AllenNLP use spaCy's rules, within the block, in place of the models of spaCy that it
-    would load. A model may contain code, and loading it would run the code. The rules only split
-    text into words: if `config` needs more of a model, AllenNLP gets a `BiLmError` that begins with
-    `name`.
-
-    With `trust`, AllenNLP loads the models that are installed. It never installs one.
-    """
-    import spacy
-    from spacy import lang
-
-    # spaCy has a module for each language: "en", "de".
-    languages = {module.name for module in iter_modules(lang.__path__)}
-    needs_tags = _needs_tags_of_spacy(config)
-
-    def load(model: str, disable: Sequence[str]) -> Any:
-        """Stands for `spacy.load`: returns the rules of the model's language, or the model."""
-        is_installed = spacy.util.is_package(model) or Path(model).exists()
-        if trust and is_installed:
-            return spacy.load(model, disable=disable)
-        language, _, _ = model.partition("_")  # The name is such as en_core_web_sm.
-        # AllenNLP disables the parser and the entity recognizer if it needs only the words.
-        needs_words_only = not needs_tags and "parser" in disable and "ner" in disable
-        if needs_words_only and language in languages:
-            logger.warning(
-                "%s: words are split by spaCy's rules, without the model %s", name, model
-            )
-            return spacy.blank(language)
-        if trust:
-            raise BiLmError(f"{name}: spaCy's model {model} is not installed")
-        raise BiLmError(f"{name}: spaCy's model {model} is not data; {TRUST}")
-
-    with loading_with(load):
-        yield
-
-
-def _needs_tags_of_spacy(config: Mapping[str, Any]) -> bool:
-    """
-    Returns whether a token indexer in a configuration uses a feature of words that only a model of
-    spaCy can find, such as "pos_".
-    """
-    features = [value for keys, value in values_in(config) if keys[-1] == "feature_name"]
-    return any(feature != "text" for feature in features)  # "text" is the word itself
-
-
-def values_in(config: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """
-    Yields the keys that lead to each value in an object or a list, at any depth, and the value. An
-    object or a list is yielded as a whole, and then each value in it.
-    """
-    if isinstance(config, list):
-        config = dict(enumerate(config))  # the place in a list is a key
-    if not isinstance(config, Mapping):
-        return
-    for key, value in config.items():
-        place = (*keys, str(key))
-        yield place, value
-        yield from values_in(value, place)
-
-
 def _drop_gone_options(reader: dict[str, Any]) -> None:
     """Deletes, from an old archive's dataset reader, the options that version 1.0.0 removed."""
     reader_type = str(reader.get("type"))
@@ -428,7 +370,6 @@ def _read_config(folder: Path, name: str) -> dict[str, Any]:
         loader.pop("num_workers", None)
     for reader in _objects_at(config, "dataset_reader", "validation_dataset_reader"):
         _drop_gone_options(reader)
-    _remove_initial_values_and_cache(model)
     for _, part in values_in(model):
         if isinstance(part, dict):
             _remove_initial_values_and_cache(part)
@@ -507,7 +448,7 @@ def naming_archive(name: str) -> Iterator[None]:
             # torch's own message advises to run the code in the file.
             message = "its weights are not plain tensors, or damaged"
         else:
-            message = " ".join(str(error).split()) or type(error).__name__
+            message = message_of(error)
         if name not in message:
             message = f"{name}: {message}"
         raise BiLmError(message) from error

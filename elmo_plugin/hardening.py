@@ -32,11 +32,16 @@ from allennlp.predictors import Predictor, predictor
 from elmo_plugin import archives, shims
 from elmo_plugin.common.errors import (
     TOO_LITTLE_MEMORY,
+    TRUST,
     BiLmError,
     as_configuration_error,
     is_lack_of_memory,
+    message_of,
 )
-from elmo_plugin.common.files import NO_ROOM, atomic_write, check_outputs, close_log_files, reason
+from elmo_plugin.common.files import NO_ROOM, atomic_write, reason
+from elmo_plugin.common.logs import close_log_files
+from elmo_plugin.common.nested_values import values_in
+from elmo_plugin.common.outputs import check_outputs
 from elmo_plugin.common.streams import show, show_lines
 from elmo_plugin.config_check import mistakes, raise_for_mistakes
 from elmo_plugin.migration.porting import Note, note_on_first_old_key
@@ -154,7 +159,7 @@ def load_archive(*args: Any, **kwargs: Any) -> archival.Archive:
         return archives.load_archive(*args, **kwargs)
     except BiLmError as error:
         # The message may advise `--trust`, an option that AllenNLP's commands do not have.
-        message = str(error).replace(archives.TRUST, _ADVICE_ON_TRUST)
+        message = str(error).replace(TRUST, _ADVICE_ON_TRUST)
         raise ConfigurationError(message) from None
 
 
@@ -169,9 +174,8 @@ def get_predictor(args: argparse.Namespace) -> Predictor:
     except (TypeError, ValueError) as error:
         if not args.predictor_args.strip():
             raise
-        message_in_one_line = " ".join(str(error).split())
         raise ConfigurationError(
-            f"--predictor-args {args.predictor_args}: {message_in_one_line}"
+            f"--predictor-args {args.predictor_args}: {message_of(error)}"
         ) from error
 
 
@@ -212,7 +216,7 @@ def _data_of_evaluations(input_file: str) -> list[Any]:
 
 def _paths_in(data: list[Any]) -> Iterator[str]:
     """Yields all texts in a list, at any depth, because each of them may be a path."""
-    for _, value in archives.values_in(data):
+    for _, value in values_in(data):
         if isinstance(value, str):
             yield value
 

@@ -34,57 +34,40 @@ class Package:
 
     name : `str`
         The name by which it is imported.
-    imported_by : `str`
-        The module of AllenNLP that imports it first.
     needed_for : `str`
         What does not work without it.
     install : `str`
         What `pip install` has to be given.
     """
 
-    def __init__(self, name: str, imported_by: str, needed_for: str, install: str) -> None:
+    def __init__(self, name: str, needed_for: str, install: str) -> None:
         self.name = name
-        self.imported_by = imported_by
         self.needed_for = needed_for
         self.install = install
 
 
 _EXTRA = "elmo_plugin[transformers]"  # versions that work with AllenNLP
 PACKAGES = [
-    Package(
-        "transformers", "allennlp", "models, tokenizers and optimizers of transformers", _EXTRA
-    ),
-    Package("torchvision", "allennlp.data.image_loader", "images", _EXTRA),
-    Package("fairscale", "allennlp.nn.parallel", "models spread over several GPUs", _EXTRA),
-    Package("sklearn", "allennlp.training.metrics.auc", "the metric `auc` and bias", _EXTRA),
-    Package("scipy", "allennlp.training.metrics", "Spearman's correlation and fairness", _EXTRA),
-    Package("lmdb", "allennlp.common.file_utils", "its cache of tensors", _EXTRA),
-    Package("tensorboardX", "allennlp.training.callbacks", "the callback `tensorboard`", _EXTRA),
-    Package(
-        "more_itertools",
-        "allennlp.data.data_loaders.multitask_scheduler",
-        "training on several tasks at once",
-        _EXTRA,
-    ),
-    Package("termcolor", "allennlp.commands.diff", "`allennlp diff`", _EXTRA),
-    Package("dill", "allennlp.common.util", "transformers' tokenizers", _EXTRA),
-    Package("base58", "allennlp.common.util", "transformers' tokenizers", _EXTRA),
-    Package("wandb", "allennlp.training.callbacks.wandb", "the callback `wandb`", "wandb"),
-    Package(
-        "matplotlib",
-        "allennlp.commands.find_learning_rate",
-        "the plot of `allennlp find-lr`",
-        "elmo_plugin[figures]",
-    ),
+    Package("transformers", "models, tokenizers and optimizers of transformers", _EXTRA),
+    Package("torchvision", "images", _EXTRA),
+    Package("fairscale", "models spread over several GPUs", _EXTRA),
+    Package("sklearn", "the metric `auc` and bias", _EXTRA),
+    Package("scipy", "Spearman's correlation and fairness", _EXTRA),
+    Package("lmdb", "its cache of tensors", _EXTRA),
+    Package("tensorboardX", "the callback `tensorboard`", _EXTRA),
+    Package("more_itertools", "training on several tasks at once", _EXTRA),
+    Package("termcolor", "`allennlp diff`", _EXTRA),
+    Package("dill", "transformers' tokenizers", _EXTRA),
+    Package("base58", "transformers' tokenizers", _EXTRA),
+    Package("wandb", "the callback `wandb`", "wandb"),
+    Package("matplotlib", "the plot of `allennlp find-lr`", "elmo_plugin[figures]"),
 ]
 _TASKS = "elmo_plugin[allennlp]"
 LATE = [
-    Package("nltk", "allennlp.training.metrics", "the scores of parse trees", _TASKS),
-    Package("huggingface_hub", "allennlp.common.push_to_hf", "`allennlp push-to-hf`", _TASKS),
-    Package("cached_path", "allennlp.common.file_utils", "files at addresses", _TASKS),
+    Package("nltk", "the scores of parse trees", _TASKS),
+    Package("huggingface_hub", "`allennlp push-to-hf`", _TASKS),
+    Package("cached_path", "files at addresses", _TASKS),
 ]
-_PACKAGES = {package.name: package for package in PACKAGES}
-_LATE = {package.name: package for package in LATE}
 
 
 class _Name(type):
@@ -166,10 +149,10 @@ class StandIn(ModuleType):
 
 
 class _Loader:
-    """Makes stand-ins for `packages` and for their modules. The keys are the packages' names."""
+    """Makes stand-ins for packages and for their modules."""
 
-    def __init__(self, packages: dict[str, Package]) -> None:
-        self.packages = packages
+    def __init__(self, packages: Sequence[Package]) -> None:
+        self.packages = {package.name: package for package in packages}
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Makes the stand-in of a package, or of one of its modules."""
@@ -270,8 +253,8 @@ def install() -> None:
     for finder in sys.meta_path:
         if isinstance(finder, _Loader):
             return
-    sys.meta_path.insert(0, _LateFinder(_LATE))
-    sys.meta_path.append(_MissingFinder(_PACKAGES))
+    sys.meta_path.insert(0, _LateFinder(LATE))
+    sys.meta_path.append(_MissingFinder(PACKAGES))
 
 
 def hide() -> None:

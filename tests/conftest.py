@@ -20,8 +20,8 @@ from tqdm import tqdm
 from elmo_plugin.bilm.io import sources
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common import workers
-from elmo_plugin.common.files import close_log_files
 from elmo_plugin.common.formats.archives import AnyPath
+from elmo_plugin.common.logs import close_log_files
 from elmo_plugin.common.spacy_rules import SpacyRules
 from tests.evaluated_json import evaluate_json
 from tests.reference_recurrence import run_reference  # noqa: F401 (registers it)

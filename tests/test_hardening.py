@@ -17,8 +17,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data.tokenizers import SpacyTokenizer, Token
 
 import elmo_plugin.hardening
-from elmo_plugin.archives import TRUST, using_spacy_rules
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import TRUST, BiLmError
+from elmo_plugin.common.spacy_in_allennlp import using_spacy_rules
 from elmo_plugin.hardening import EVALUATE
 from tests.conftest import REPOSITORY
 

@@ -75,7 +75,7 @@ WITHOUT_EXTRAS = [  # what an installation without AllenNLP has
     *(
         f"elmo_plugin.commands.{name}"
         for name, command in COMMANDS.items()
-        if not command.needs_allennlp
+        if command.needs != "allennlp"
     ),
 ]
 

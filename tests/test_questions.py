@@ -7,8 +7,7 @@ from functools import cache
 
 import pytest
 
-from elmo_plugin.archives import TRUST
-from elmo_plugin.common.errors import NEEDS_ALLENNLP
+from elmo_plugin.common.errors import NEEDS_ALLENNLP, TRUST
 from elmo_plugin.config_check import NO_SPACY_MODEL
 from tests.documents import REPOSITORY
 

@@ -130,7 +130,7 @@ def test_a_model_predicts_the_same_without_the_packages(
 def test_a_name_of_a_stand_in_is_a_class_and_making_one_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    transformers = stand_ins._MissingFinder(stand_ins._PACKAGES).create_module(
+    transformers = stand_ins._MissingFinder(stand_ins.PACKAGES).create_module(
         ModuleSpec("transformers", None)
     )
     assert not isinstance(torch.nn.Linear(1, 1), transformers.PreTrainedModel)
@@ -148,7 +148,7 @@ def test_an_installed_package_is_used() -> None:
 
 
 def test_what_an_installed_package_lacks_stays_missing() -> None:
-    finder = stand_ins._MissingFinder(stand_ins._PACKAGES)
+    finder = stand_ins._MissingFinder(stand_ins.PACKAGES)
     allennlp = {"__name__": "allennlp.common", "find_spec": finder.find_spec}
     exec("found = find_spec('transformers.absent')", allennlp)
     assert allennlp["found"] is None
@@ -213,7 +213,7 @@ def test_late_packages_are_imported_when_a_name_is_used(printed_with_packages: l
 
 
 def test_a_name_that_a_newer_version_lacks_is_said_when_it_is_used() -> None:
-    module = stand_ins.StandIn("nltk", stand_ins._LATE["nltk"])
+    module = stand_ins.StandIn("nltk", stand_ins.LATE[0])
     with pytest.raises(
         ConfigurationError, match="nltk does not have Absent in its installed version"
     ):

@@ -4,7 +4,7 @@ import argparse
 import logging
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from functools import cached_property
 from importlib import import_module
 from itertools import chain
@@ -14,8 +14,9 @@ from typing import Any
 
 from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, OutputPath, output_paths
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import check_outputs, write_json
-from elmo_plugin.common.logs import show_log
+from elmo_plugin.common.files import write_json
+from elmo_plugin.common.logs import PACKAGE_LOGGER, log_level, show_log
+from elmo_plugin.common.outputs import check_outputs
 from elmo_plugin.common.process import get_device, without_garbage_collection
 
 
@@ -74,12 +75,7 @@ class Command:
         return sentences[0].rstrip(".")
 
     @property
-    def needs_allennlp(self) -> bool:
-        """Whether the command cannot run without AllenNLP."""
-        return self._needs == "allennlp"
-
-    @property
-    def _needs(self) -> str:
+    def needs(self) -> str:
         """The package without which the command cannot run, or an empty string."""
         return getattr(self.module, "NEEDS", "")
 
@@ -113,11 +109,11 @@ class Command:
         because it takes seconds: until then, Ctrl-C can end the process at once.
         """
         with without_garbage_collection():
-            if self._needs == "allennlp":
+            if self.needs == "allennlp":
                 from elmo_plugin.archives import import_all_plugins
 
                 import_all_plugins(subject="this command")
-            elif self._needs == "torch":
+            elif self.needs == "torch":
                 import_module("elmo_plugin.bilm")
 
     def execute(self, args: argparse.Namespace) -> None:
@@ -128,7 +124,8 @@ class Command:
         printing: AbstractContextManager[object] = nullcontext()
         if STANDARD_OUTPUT in self.outputs(args):
             printing = redirect_stdout(sys.stderr)
-        with _log_level(args), printing:
+        show_log(verbose=args.verbose)
+        with log_level(_log_level(args)), printing:
             content = self.module.run(args)
         if content is not None and args.json:
             write_json(args.json, content)
@@ -172,17 +169,10 @@ def _check_devices(args: argparse.Namespace) -> None:
             get_device(str(device))  # raises an error if this GPU does not exist
 
 
-@contextmanager
-def _log_level(args: argparse.Namespace) -> Iterator[None]:
-    """Shows the log within the block: as much of it as `--quiet` and `--verbose` say."""
-    logger = logging.getLogger("elmo_plugin")
-    level = logger.level
+def _log_level(args: argparse.Namespace) -> int:
+    """Returns the level of the log that `--quiet` and `--verbose` choose."""
     if args.quiet:
-        logger.setLevel(logging.ERROR)
-    elif args.verbose:
-        logger.setLevel(logging.INFO)
-    show_log(verbose=args.verbose)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
+        return logging.ERROR
+    if args.verbose:
+        return logging.INFO
+    return PACKAGE_LOGGER.level  # unchanged

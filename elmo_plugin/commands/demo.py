@@ -49,6 +49,6 @@ def run(args: argparse.Namespace) -> None:
         host=args.host,
         port=args.port,
         browse=args.open,
-        limit=args.max_characters,
+        max_characters=args.max_characters,
         trust=args.trust,
     )

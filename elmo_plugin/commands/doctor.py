@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
     show(f"Python {platform.python_version()}, {platform.platform()}")
     for package in ("elmo_plugin", "torch", "numpy", "allennlp"):
         show(f"{package} {installed_version(package) or 'missing'}")
-    allennlp_commands = [command.name for command in COMMANDS.values() if command.needs_allennlp]
+    allennlp_commands = [name for name, command in COMMANDS.items() if command.needs == "allennlp"]
     allennlp_commands.append("new --data")  # without this option, `new` needs no AllenNLP
     remedies = {
         "every command": Remedy(missing_packages(extra=""), ["pip install elmo_plugin"]),

@@ -9,7 +9,6 @@ the same command again: it continues, and writes the same file.
 """
 
 import argparse
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from elmo_plugin.embed_files import EmbedSettings, Record
 
 NEEDS = "torch"
-_TABLE = re.compile(r"\.(csv|xlsx|xlsm|parquet|arrow|feather)(\.gz|\.zst)?$", re.IGNORECASE)
 LAYERS = {
     "all": "all layers: (layers, words, dim)",
     "top": "the top layer: (words, dim)",
@@ -167,14 +165,7 @@ def _add_work(group: argparse._ArgumentGroup) -> None:
         default=8192,
         help="number of words at a time, padding included (default: %(default)s)",
     )
-    add_shared(group, "--workers", "--dask")
-    group.add_argument(
-        "--threads",
-        metavar="N",
-        type=positive_int,
-        default=1,
-        help="number of threads of each process (default: %(default)s)",
-    )
+    add_shared(group, "--workers", "--dask", "--threads")
     group.add_argument(
         "--device",
         metavar="DEVICE[,…]",
@@ -261,19 +252,13 @@ def _embed_on_cluster(args: argparse.Namespace) -> None:
     from elmo_plugin.embed_files import embed_shards
 
     output = _output(args)
-    output_format = args.format
-    if output_format is None:
-        output_format = "hdf5"
-    num_workers = args.workers
-    if num_workers is None:
-        num_workers = 1
     files = embed_shards(
         args.text,
         output,
         _settings(args),
-        output_format=output_format,
+        output_format=args.format or "hdf5",
         scheduler=cluster_address(args.dask),
-        workers=num_workers,
+        workers=args.workers or 1,
         devices=args.device,
         source_format=args.input_format,
     )
@@ -313,9 +298,10 @@ def _has_table(args: argparse.Namespace) -> bool:
     Returns whether TEXT is a table with a column of texts: by the end of its name, or because the
     column has a name. In other files, the number of a column means a column of words, as in CoNLL.
     """
-    if _TABLE.search(args.text) is not None:
-        return True
-    return args.column is not None and not is_column_number(args.column)
+    from elmo_plugin.common.formats.text_files import TABLE_SUFFIXES, suffix_of
+
+    has_name_of_column = args.column is not None and not is_column_number(args.column)
+    return has_name_of_column or suffix_of(args.text) in TABLE_SUFFIXES
 
 
 def _number_of_column(args: argparse.Namespace) -> int | None:

@@ -26,14 +26,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "--trust")
 
 
+def check_arguments(args: argparse.Namespace) -> None:
+    """Raises `BiLmError` if there is only one archive."""
+    if len(args.archives) < 2:
+        raise BiLmError(f"ARCHIVE: expected two or more, got {args.archives[0]}")
+
+
 def run(args: argparse.Namespace) -> None:
     from allennlp.common.params import remove_keys_from_params
 
     from elmo_plugin.archives import load_archive, write_archive
     from elmo_plugin.tasks import Ensemble
 
-    if len(args.archives) < 2:
-        raise BiLmError(f"ARCHIVE: expected two or more, got {args.archives[0]}")
     archives = [load_archive(path, trust=args.trust) for path in args.archives]
     first_path = args.archives[0]
     first = archives[0]

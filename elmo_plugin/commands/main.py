@@ -151,7 +151,7 @@ def _fail_with(command: "Command", error: BaseException, signal_number: int, hin
     the machine has caused is raised again, with its traceback.
     """
     from elmo_plugin.commands.parser import fail
-    from elmo_plugin.common.errors import TOO_LITTLE_MEMORY, is_lack_of_memory
+    from elmo_plugin.common.errors import TOO_LITTLE_MEMORY, is_for_user, is_lack_of_memory
 
     # Not only by the error, because some libraries replace the `KeyboardInterrupt` with another.
     if signal_number:
@@ -167,7 +167,7 @@ def _fail_with(command: "Command", error: BaseException, signal_number: int, hin
         if hint:
             fail(f"{name}: {error}; {hint}", _WORK_FAILED)
         fail(f"{name}: {error}", _WORK_FAILED)
-    if not _has_message_for_user(error):
+    if not is_for_user(error):
         raise error
     if isinstance(error.__context__, ImportError):
         # A package is missing: nothing is wrong with the command line or a file.
@@ -182,14 +182,3 @@ def _fail_as_stopped(command: "Command", signal_number: int, hint: str) -> NoRet
     # On a new line, because a terminal shows ^C at the cursor, as in a progress bar.
     show(file=sys.stderr)
     fail(f"elmo {command.name}: stopped; {hint or 'nothing was written'}", 128 + signal_number)
-
-
-def _has_message_for_user(error: BaseException) -> bool:
-    """Returns whether an error has a message that a user can act on, without a traceback."""
-    from elmo_plugin.common.errors import BiLmError
-
-    if isinstance(error, BiLmError):
-        return True
-    # If AllenNLP has not been imported, it has raised nothing, and need not be imported here.
-    allennlp_checks = sys.modules.get("allennlp.common.checks")
-    return allennlp_checks is not None and isinstance(error, allennlp_checks.ConfigurationError)

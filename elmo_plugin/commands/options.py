@@ -2,14 +2,14 @@
 
 import argparse
 import os
-import re
 from glob import iglob
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from elmo_plugin import __version__
 from elmo_plugin.common.bundled import archive_path, model_name
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.integers import is_whole_number
 
 if TYPE_CHECKING:
     from elmo_plugin.analysis.representations import RepresentationSettings
@@ -27,6 +27,10 @@ BILM_NAMES = (
     "seqvec",
 )
 """The names of biLMs, as in `elmo_plugin.bilm.io.MODELS`. To read them there would import torch."""
+MAX_TRAININGS = 1_000
+"""The most seeds that a single number counts: a larger one is meant as a seed."""
+MAX_SEED = 2**32 - 1
+"""numpy takes no larger seed."""
 LOCAL_CLUSTER = "local"
 """The value of `--dask` for a cluster of processes on this machine."""
 
@@ -126,14 +130,14 @@ def output_paths(args: argparse.Namespace) -> list[OutputPath]:
 
 def positive_int(text: str) -> int:
     """Parses a number that must be at least 1."""
-    if not text.isdecimal() or int(text) < 1:
+    if not is_whole_number(text) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number, at least 1, got {text}")
     return int(text)
 
 
 def is_column_number(text: str) -> bool:
     """Returns whether a column is given by its number, not by its name; -1 is the last column."""
-    return re.fullmatch(r"-?\d+", text) is not None
+    return is_whole_number(text.removeprefix("-"))
 
 
 def seeds(text: str) -> list[int]:
@@ -143,12 +147,19 @@ def seeds(text: str) -> list[int]:
     """
     if "," not in text:
         last = positive_int(text)
+        if last > MAX_TRAININGS:
+            raise argparse.ArgumentTypeError(
+                f"expected at most {MAX_TRAININGS:,} seeds, got {text}; the seed {text} alone is "
+                f"written {text},"
+            )
         return list(range(1, last + 1))
     numbers = [number.strip() for number in text.split(",")]
     numbers = [number for number in numbers if number]  # nothing follows the comma of `7,`
-    if not numbers or not all(number.isdecimal() for number in numbers):
+    if not numbers or not all(is_whole_number(number) for number in numbers):
         raise argparse.ArgumentTypeError(f"expected whole numbers, as in 3,7, got {text}")
     unique_seeds = dict.fromkeys(int(number) for number in numbers)
+    if max(unique_seeds) > MAX_SEED:
+        raise argparse.ArgumentTypeError(f"expected seeds up to {MAX_SEED}, got {text}")
     return list(unique_seeds)
 
 
@@ -172,12 +183,6 @@ def representation_settings(args: argparse.Namespace) -> "RepresentationSettings
         device=args.device,
         cache=args.cache,
     )
-
-
-class HasArguments(Protocol):
-    """A parser, or a group of its arguments."""
-
-    def add_argument(self, *names: str, **options: Any) -> argparse.Action: ...
 
 
 _ARCHIVE = (
@@ -253,6 +258,12 @@ _SHARED: dict[str, dict[str, Any]] = {
         "type": positive_int,
         "help": "number of processes (default: one, or one for each GPU)",
     },
+    "--threads": {
+        "metavar": "N",
+        "type": positive_int,
+        "default": 1,
+        "help": "number of threads of each process",
+    },
     "--dask": {
         "metavar": "ADDRESS",
         "help": "run on the Dask cluster at this address; local for one of --workers processes on "
@@ -282,10 +293,10 @@ _SHARED: dict[str, dict[str, Any]] = {
 _SHORT_NAMES = {"--output": "-o"}
 
 
-def add_shared(parser: HasArguments, *names: str, **changes: Any) -> None:
+def add_shared(parser: argparse._ActionsContainer, *names: str, **changes: Any) -> None:
     """
-    Adds shared arguments to a parser by name, with changes such as `required=True`. If an argument
-    has a default, its help ends with it.
+    Adds shared arguments by name to a parser, or to a group of its arguments, with changes such as
+    `required=True`. If an argument has a default, its help ends with it.
     """
     for name in names:
         spellings = [name]

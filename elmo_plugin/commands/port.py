@@ -9,21 +9,17 @@ default.
 import argparse
 import os
 import sys
-import tempfile
-import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from copy import deepcopy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from elmo_plugin.commands.options import STANDARD_OUTPUT, StreamPath, add_shared
-from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
+from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, read_bytes
 from elmo_plugin.common.formats.text_files import decode
 from elmo_plugin.common.streams import show
 
 if TYPE_CHECKING:
-    from elmo_plugin.config_check import Mistake
+    from elmo_plugin.config_check import Mistake, NumberInText
     from elmo_plugin.migration.porting import Note
 
 NEEDS = "allennlp"
@@ -57,26 +53,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def check_arguments(args: argparse.Namespace) -> None:
+    """Raises `BiLmError` for an archive without a new name, or with options of configurations."""
+    if not _is_archive(args.source):
+        return
+    if args.output == STANDARD_OUTPUT:
+        raise BiLmError("to port an archive, name the new one: -o NEW.tar.gz")
+    if args.ext_var or args.dry_run:
+        raise BiLmError("--ext-var and --dry-run are for a configuration, not for an archive")
+
+
+def _is_archive(source: str) -> bool:
+    """Returns whether OLD is an archive, and not a configuration."""
+    return source.endswith((".tar.gz", ".tgz"))
+
+
 def run(args: argparse.Namespace) -> None:
-    if args.source.endswith((".tar.gz", ".tgz")):
-        _port_archive(args)
+    if _is_archive(args.source):
+        from elmo_plugin.migration.porting.archive import port_archive
+
+        port_archive(args.source, args.output, say=_print, trust=args.trust)
     else:
         _port_config(args)
 
 
-def _port_archive(args: argparse.Namespace) -> None:
-    """Ports an archive to a new one."""
-    from elmo_plugin.migration.porting.archive import port_archive
-
-    if args.output == STANDARD_OUTPUT:
-        raise BiLmError("to port an archive, name the new one: -o NEW.tar.gz")
-    port_archive(args.source, args.output, say=_print, trust=args.trust)
-
-
 def _port_config(args: argparse.Namespace) -> None:
     """Ports a configuration and writes it. With `--dry-run`, also runs one batch of it."""
+    from elmo_plugin.config_check import try_training
     from elmo_plugin.migration.porting import port_config
-    from elmo_plugin.migration.porting.source import read_config, to_json, with_values
+    from elmo_plugin.migration.porting.source import (
+        how_to_give,
+        read_config,
+        to_json,
+        variables_in,
+        with_values,
+    )
 
     if args.source == "-":
         name = "standard input"
@@ -96,7 +107,11 @@ def _port_config(args: argparse.Namespace) -> None:
     if args.dry_run:
         if remaining_mistakes:
             raise BiLmError("dry run: first do the points that are listed above as to be done")
-        _dry_run(with_values(config, os.environ | variables), trust=args.trust)
+        complete_config = with_values(config, os.environ | variables)
+        missing = variables_in(complete_config)
+        if missing:
+            raise BiLmError(f"dry run: pass {how_to_give(missing)}")
+        try_training(complete_config, args.trust)
         _print("dry run: built the reader, vocabulary, model and trainer, and ran one batch")
 
 
@@ -112,11 +127,31 @@ def _mend_numbers(config: dict[str, Any]) -> tuple[list["Note"], list["Mistake"]
     for mistake in mistakes(config):
         if mistake.number is None:
             others.append(mistake)
-        elif mistake.number.value is None:
-            notes.append(_mark_variable_as_number(config, mistake))
         else:
-            notes.append(_replace_text_by_number(config, mistake, mistake.number.value))
+            notes.append(_mend_number(config, mistake, mistake.number))
     return notes, others
+
+
+def _mend_number(config: dict[str, Any], mistake: "Mistake", number: "NumberInText") -> "Note":
+    """
+    Replaces a text in a configuration by the number that it means, and returns a note on it. If the
+    text is the mark of a variable, whose value is not known, the mark then says that it is a
+    number, such as `std.parseJson(std.extVar('RATE'))`.
+    """
+    from elmo_plugin.migration.porting import Note
+    from elmo_plugin.migration.porting.source import NUMBER_VARIABLE
+
+    parent: Any = config  # the object or list in which the text is
+    for key in mistake.keys[:-1]:
+        parent = parent[key]
+    key = mistake.keys[-1]
+    if number.value is None:
+        # The first character of a mark says whether its variable is a text or a number.
+        name_and_end = parent[key][1:]
+        parent[key] = NUMBER_VARIABLE + name_and_end
+        return Note(mistake.place, "text, now read as a number by std.parseJson", "changed")
+    parent[key] = number.value
+    return Note(mistake.place, f"text, now the number {number.value!r}", "changed")
 
 
 def _print_findings(notes: Sequence["Note"], mistakes: Sequence["Mistake"]) -> None:
@@ -141,188 +176,6 @@ def _parse_variables(texts: Sequence[str]) -> dict[str, str]:
     return values
 
 
-def _dry_run(config: dict[str, Any], trust: bool) -> None:
-    """
-    Makes what `allennlp train --dry-run` makes, on the CPU, and runs one batch. Any error becomes a
-    `BiLmError`. Without `trust`, a configuration that may run code or fetch files is also an error,
-    before any of its objects is made.
-    """
-    from elmo_plugin.archives import using_spacy_rules
-    from elmo_plugin.migration.porting.source import how_to_give, variables_in
-
-    missing = variables_in(config)
-    if missing:
-        raise BiLmError(f"dry run: pass {how_to_give(missing)}")
-    config = _for_one_batch(config)
-    if trust:
-        _make_and_run(config)
-        return
-    _check_dry_run(config)
-    # Without these rules, AllenNLP would download the models of spaCy.
-    with using_spacy_rules(config, name="dry run"):
-        _make_and_run(config)
-
-
-def _check_dry_run(config: dict[str, Any]) -> None:
-    """Raises `BiLmError` if the objects of a configuration may run code or fetch files."""
-    from elmo_plugin.config_check import refused_in_dry_run
-
-    first_refusal = next(refused_in_dry_run(config), None)
-    if first_refusal is None:
-        return
-    place = ".".join(str(key) for key in first_refusal.keys)
-    message = f"dry run: {place}: {first_refusal.reason}"
-    if first_refusal.trust_helps:
-        message += "; use --trust if you trust this configuration"
-    raise BiLmError(message)
-
-
-def _make_and_run(config: dict[str, Any]) -> None:
-    """Reads each file of data, then makes the whole training and runs one batch."""
-    from allennlp.commands.train import TrainModel
-    from allennlp.common import Params
-    from allennlp.data import DatasetReader
-
-    for file, key in _data_files(config):
-        with _errors_of_dry_run(f"{file}, read by {key} ({_plain_options(config[key])}): "):
-            # Popped from other parameters, because errors then name the key.
-            params = Params({key: deepcopy(config[key])}).pop(key)
-            reader = DatasetReader.from_params(params)
-            num_instances = sum(1 for _ in reader.read(file))
-            if num_instances == 0:
-                raise BiLmError("it finds no instances")
-    with tempfile.TemporaryDirectory(prefix="elmo_port_") as folder, _errors_of_dry_run():
-        params = Params(config)
-        training: Any = TrainModel.from_params(params, serialization_dir=folder, local_rank=0)
-        for batch in training.trainer.data_loader:
-            # Computes the outputs and the loss, without a step of the optimizer.
-            training.trainer.batch_outputs(batch, for_training=True)
-            break  # one batch is enough
-
-
-def _for_one_batch(config: dict[str, Any]) -> dict[str, Any]:
-    """
-    Returns a configuration for `TrainModel` that runs in this process, on the CPU. Leaves out the
-    keys that `TrainModel` does not take: `allennlp train` reads them itself.
-    """
-    from elmo_plugin.sweeps.trainings import SEEDS
-
-    trainer = config.get("trainer", {})
-    if isinstance(trainer, str):  # AllenNLP also takes only the name of a class
-        trainer = {"type": trainer}
-    keys_of_command = ("distributed", *SEEDS)
-    kept = {key: value for key, value in config.items() if key not in keys_of_command}
-    kept["trainer"] = trainer | {"cuda_device": -1}
-    for key in ("data_loader", "validation_data_loader"):
-        loader = kept.get(key)
-        if isinstance(loader, dict):
-            kept[key] = {name: value for name, value in loader.items() if name != "num_workers"}
-    return kept
-
-
-@contextmanager
-def _errors_of_dry_run(place: str = "") -> Iterator[None]:
-    """
-    Turns any error in the block into a `BiLmError` of one line that begins with "dry run" and the
-    place, because a reader or a model may raise anything.
-    """
-    from elmo_plugin.config_check import NO_SPACY_MODEL
-
-    try:
-        yield
-    except SystemExit:  # spaCy's download has failed
-        raise BiLmError(f"dry run: spaCy's model {NO_SPACY_MODEL}") from None
-    except Exception as error:
-        raise_if_sigterm(error)
-        raise BiLmError(f"dry run: {place}{_describe(error)}") from error
-
-
-def _describe(error: Exception) -> str:
-    """
-    Returns the message of an error in one line. The type of the error stands before it, unless the
-    message was written for users. An error without a message is described by its line of code.
-    """
-    from allennlp.common.checks import ConfigurationError
-
-    message = " ".join(str(error).split())
-    if not message:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        message = f"{last.filename}, line {last.lineno}: {last.line}"
-    if isinstance(error, ConfigurationError | BiLmError):
-        return message
-    return f"{type(error).__name__}: {message}"
-
-
-class _DataFile(NamedTuple):
-    """A file of data, and the key in the configuration of the reader that reads it."""
-
-    path: str
-    reader_key: str
-
-
-def _data_files(config: dict[str, Any]) -> list[_DataFile]:
-    """Returns the files of data. A file is listed twice if two different readers read it."""
-    validation_reader = "dataset_reader"
-    if config.get("validation_dataset_reader"):
-        validation_reader = "validation_dataset_reader"
-    reader_of_path = {
-        "train_data_path": "dataset_reader",
-        "validation_data_path": validation_reader,
-        "test_data_path": validation_reader,
-    }
-    files: list[_DataFile] = []
-    for path_key, reader_key in reader_of_path.items():
-        if isinstance(config.get(path_key), str):
-            file = _DataFile(config[path_key], reader_key)
-            if file not in files:
-                files.append(file)
-    return files
-
-
-def _plain_options(reader: Any) -> str:
-    """Returns the options of a reader that are plain values, such as `type: 'conll2003'`."""
-    if isinstance(reader, str):  # only the name of a class
-        return f"type: {reader!r}"
-    plain = []
-    for name, value in reader.items():
-        if not isinstance(value, dict | list):
-            plain.append(f"{name}: {value!r}")
-    return ", ".join(plain)
-
-
 def _print(text: str) -> None:
     """Prints to standard error, because the configuration may go to standard output."""
     show(text, file=sys.stderr)
-
-
-def _replace_text_by_number(config: dict[str, Any], mistake: "Mistake", number: float) -> "Note":
-    """Replaces a text in a configuration by the number that it means, and returns a note on it."""
-    from elmo_plugin.migration.porting import Note
-
-    parent = _parent(config, mistake.keys)
-    parent[mistake.keys[-1]] = number
-    return Note(mistake.place, f"text, now the number {number!r}", "changed")
-
-
-def _mark_variable_as_number(config: dict[str, Any], mistake: "Mistake") -> "Note":
-    """
-    Changes the mark of a variable in a configuration, so that the variable becomes a number. A mark
-    stands for a variable whose value is not known, such as `std.extVar('RATE')`.
-    """
-    from elmo_plugin.migration.porting import Note
-    from elmo_plugin.migration.porting.source import NUMBER_VARIABLE
-
-    parent = _parent(config, mistake.keys)
-    key = mistake.keys[-1]
-    # The first character of a mark says whether its variable is a text or a number.
-    name_and_end = parent[key][1:]
-    parent[key] = NUMBER_VARIABLE + name_and_end
-    return Note(mistake.place, "text, now read as a number by std.parseJson", "changed")
-
-
-def _parent(config: dict[str, Any], keys: Sequence[str | int]) -> Any:
-    """Returns the object or list in a configuration in which the value at `keys` is."""
-    parent: Any = config
-    for key in keys[:-1]:
-        parent = parent[key]
-    return parent

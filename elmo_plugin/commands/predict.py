@@ -27,7 +27,6 @@ from elmo_plugin.commands.options import (
     TextPath,
     add_shared,
     output_paths,
-    positive_int,
 )
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import is_special, write_json
@@ -80,13 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="number of processes that predict for a file of texts with -o FILE",
     )
-    parser.add_argument(
-        "--threads",
-        metavar="N",
-        type=positive_int,
-        default=1,
-        help="number of threads of each process (default: %(default)s)",
-    )
+    add_shared(parser, "--threads")
     group = parser.add_argument_group("all questions of a file")
     group.add_argument(
         "--squad",

@@ -46,11 +46,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "--json")
 
 
-def run(args: argparse.Namespace) -> dict[str, Any]:
+def check_arguments(args: argparse.Namespace) -> None:
+    """Raises `BiLmError` if there are more or fewer files than the task needs."""
     names = FILES[args.task]
     if len(args.files) != len(names):
         raise BiLmError(f"{args.task}: expected {' '.join(names)}, got {len(args.files)} files")
-    # Imported after the check, because importing torch takes seconds.
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
     from elmo_plugin.tasks import figures_table
     from elmo_plugin.tasks.ner import score_tagged
 

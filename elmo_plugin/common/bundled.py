@@ -132,16 +132,14 @@ def archive_path(archive: str | Path) -> Path:
     if isinstance(archive, str) and archive in trained_models():
         return trained_models()[archive].file
     path = fetch(archive)
-    if os.path.exists(path):
+    is_surely_path = not isinstance(archive, str) or _PATH_CHARACTER.search(archive)
+    if is_surely_path or os.path.exists(path):
         return path
-    if _PATH_CHARACTER.search(str(archive)):
-        return path
-    _refuse_other_names(str(archive))
-    if not isinstance(archive, str):
-        return path
+    archive = str(archive)
+    _refuse_other_names(archive)
     names = ", ".join(trained_models())
     advice = f"this package has the trained models {names}"
-    nearest = _nearest_model(str(archive))
+    nearest = _nearest_model(archive)
     if nearest:
         advice = f"did you mean {nearest!r}? This package has the trained models {names}"
     raise BiLmError(f"archive {archive}: file not found; {advice}")

@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -13,6 +14,7 @@ from elmo_plugin.common.streams import visible_line
 INSTALL_ALLENNLP = ("pip install 'elmo_plugin[allennlp]'", "pip install --no-deps allennlp==2.10.1")
 _VERSION = re.compile(r"\d[\w.+!-]{0,39}", re.ASCII)
 NEEDS_ALLENNLP = f"needs AllenNLP: {', then '.join(INSTALL_ALLENNLP)}"
+TRUST = "use --trust (trust=True) if you trust this archive"
 
 
 class BiLmError(ValueError):
@@ -25,9 +27,21 @@ class BiLmError(ValueError):
         return visible_line(super().__str__())
 
 
+def is_for_user(error: BaseException) -> bool:
+    """Returns whether an error has a message that a user can act on, without a traceback."""
+    if isinstance(error, BiLmError):
+        return True
+    # If AllenNLP has not been imported, it has raised nothing, and need not be imported here.
+    allennlp_checks = sys.modules.get("allennlp.common.checks")
+    return allennlp_checks is not None and isinstance(error, allennlp_checks.ConfigurationError)
+
+
 def message_of(error: BaseException) -> str:
-    """Returns the message of an error, or the name of its class if it comes without a message."""
-    return str(error) or type(error).__name__
+    """
+    Returns the message of an error in one line, or the name of its class if it comes without a
+    message.
+    """
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def check_choice(

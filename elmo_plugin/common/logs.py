@@ -12,6 +12,9 @@ from contextlib import contextmanager
 
 from elmo_plugin.common.streams import visible, visible_line
 
+PACKAGE_LOGGER = logging.getLogger("elmo_plugin")
+"""The loggers of all modules of this package have its level."""
+
 
 def get_logger(name: str) -> logging.Logger:
     """
@@ -41,15 +44,14 @@ class VisibleFormatter(logging.Formatter):
 
 
 @contextmanager
-def silence() -> Iterator[None]:
-    """Within the block, this package logs only errors. Other packages log as before."""
-    logger = logging.getLogger("elmo_plugin")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
+def log_level(level: int) -> Iterator[None]:
+    """Sets the level of this package's log within the block. Other packages log as before."""
+    level_before = PACKAGE_LOGGER.level
+    PACKAGE_LOGGER.setLevel(level)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        PACKAGE_LOGGER.setLevel(level_before)
 
 
 def show_log(verbose: bool) -> None:
@@ -65,3 +67,18 @@ def show_log(verbose: bool) -> None:
     if not verbose:
         handler.setLevel(logging.WARNING)
     root.addHandler(handler)
+
+
+def close_log_files() -> None:
+    """
+    Closes the log files that AllenNLP left open when its trainings ended, so that their folders can
+    be moved or removed.
+    """
+    # AllenNLP writes the log to the root logger, and progress bars to tqdm's.
+    for logger in (logging.getLogger(), logging.getLogger("tqdm")):
+        for handler in list(logger.handlers):
+            # AllenNLP's handlers are plain `FileHandler`s. A handler of a subclass, such as a
+            # `RotatingFileHandler`, belongs to another program.
+            if type(handler) is logging.FileHandler:
+                logger.removeHandler(handler)
+                handler.close()

@@ -5,6 +5,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from elmo_plugin.common.logs import PACKAGE_LOGGER
 from elmo_plugin.common.streams import show, visible_line
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def is_quiet() -> bool:
     Returns whether nothing but errors should be shown, as with `elmo --quiet`: then the package's
     logger lets no warnings through.
     """
-    return not logging.getLogger("elmo_plugin").isEnabledFor(logging.WARNING)
+    return not PACKAGE_LOGGER.isEnabledFor(logging.WARNING)
 
 
 def _in_notebook() -> bool:

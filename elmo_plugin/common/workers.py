@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from elmo_plugin.common.logs import show_log
+from elmo_plugin.common.logs import PACKAGE_LOGGER, show_log
 from elmo_plugin.common.process import use_mmap_for_large_blocks
 
 Item = TypeVar("Item")
@@ -23,7 +23,6 @@ MAX_PROCESSES = max(256, os.cpu_count() or 1)  # threads or workers; more would 
 SPAWN = multiprocessing.get_context("spawn")  # a forked process cannot use a GPU
 _ITEMS_AHEAD = 2  # how many items are read for each worker before it needs them
 _STOPS = (signal.SIGINT, signal.SIGTERM)
-_LOGGER = "elmo_plugin"
 
 
 def map_in_processes(
@@ -40,12 +39,11 @@ def map_in_processes(
 
     Raises the errors of `function`, and `ChildProcessError` if a worker was killed.
     """
-    level = logging.getLogger(_LOGGER).level
     pool = ProcessPoolExecutor(
         num_workers,
         mp_context=SPAWN,
         initializer=_start_worker,
-        initargs=(level, start, arguments),
+        initargs=(PACKAGE_LOGGER.level, start, arguments),
     )
     # The processes by their numbers. They may have to be killed after the pool has dropped them.
     workers = pool._processes
@@ -114,7 +112,7 @@ def _start_worker(level: int, start: Callable[..., None], arguments: tuple[Any, 
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)  # `_signals_held` delayed them
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    logging.getLogger(_LOGGER).setLevel(level)
+    PACKAGE_LOGGER.setLevel(level)
     parent_is_verbose = level < logging.WARNING
     show_log(verbose=parent_is_verbose)
     use_mmap_for_large_blocks()

@@ -15,6 +15,7 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 from overrides import overrides
 
+from elmo_plugin.common.nested_values import Keys, values_in
 from elmo_plugin.config_check.classes import (
     PASSED_BY_ALLENNLP,
     Constructor,
@@ -22,7 +23,7 @@ from elmo_plugin.config_check.classes import (
     explain_unregistered,
     has_default_from_params,
 )
-from elmo_plugin.config_check.walk import Annotation, Judge, Keys, Value, is_list_type
+from elmo_plugin.config_check.walk import Annotation, Judge, Value, is_list_type
 
 
 def read_allowed(file: str) -> set[str]:
@@ -294,17 +295,11 @@ class ArchiveJudge(Judge[Refusal]):
         Judges a value that a class of the user's gets unchanged. The class may make objects of the
         types in it, and open the files that it names.
         """
-        if isinstance(value, Mapping):
-            kind = value.get("type")
-            if isinstance(kind, str):
-                yield from _judge_type(kind, keys)
-            for key, item in value.items():
-                yield from self._judge_unchanged(item, (*keys, key))
-        elif isinstance(value, list):
-            for position, item in enumerate(value):
-                yield from self._judge_unchanged(item, (*keys, position))
-        elif isinstance(value, str) and _leads_outside(value):
-            yield self.refusal_of_outsider(value, keys)
+        for place, item in values_in(value, keys):
+            if isinstance(item, Mapping) and isinstance(item.get("type"), str):
+                yield from _judge_type(item["type"], place)
+            elif isinstance(item, str) and _leads_outside(item):
+                yield self.refusal_of_outsider(item, place)
 
 
 def _judge_type(kind: str, keys: Keys) -> Iterator[Refusal]:

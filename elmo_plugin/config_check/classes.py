@@ -120,14 +120,6 @@ def find_constructor(base: Any, kind: str | None) -> Constructor | None:
     return Constructor(found)
 
 
-def options_of(base: Any, kind: str | None) -> dict[str, Parameter]:
-    """Returns the options of the class that `find_constructor` finds, and none if it finds none."""
-    constructor = find_constructor(base, kind)
-    if constructor is None:
-        return {}
-    return constructor.options()
-
-
 def has_default_from_params(cls: Any) -> bool:
     """
     Returns whether a class has AllenNLP's own `from_params`. That function makes each argument of

@@ -17,6 +17,7 @@ from overrides import overrides
 
 from elmo_plugin.common.bundled import bundled_models
 from elmo_plugin.common.downloads import is_url
+from elmo_plugin.common.nested_values import Keys, values_in
 from elmo_plugin.config_check.archive_judge import (
     ArchiveJudge,
     Refusal,
@@ -28,7 +29,7 @@ from elmo_plugin.config_check.archive_judge import (
     refusal_of_type,
 )
 from elmo_plugin.config_check.classes import Constructor
-from elmo_plugin.config_check.walk import Keys, Value
+from elmo_plugin.config_check.walk import Value
 
 _ALLOWED_IN_TRAININGS = read_allowed("dry_run_types.json")
 # Arguments that name a file to read as data, or a model of this package.
@@ -81,14 +82,9 @@ def _judge_data(value: Value, keys: Keys) -> Iterator[Refusal]:
     Refuses the data of a training if they are at an address, or in a device or a pipe. A missing
     file is allowed, because the dataset reader reports it.
     """
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _judge_data(item, (*keys, key))
-    elif isinstance(value, list):
-        for position, item in enumerate(value):
-            yield from _judge_data(item, (*keys, position))
-    elif isinstance(value, str) and (_is_address(value) or _is_special(value)):
-        yield Refusal(keys, f"{value} is not a file of this machine")
+    for place, path in values_in(value, keys):
+        if isinstance(path, str) and (_is_address(path) or _is_special(path)):
+            yield Refusal(place, f"{path} is not a file of this machine")
 
 
 @dataclass(frozen=True)
@@ -144,14 +140,9 @@ class _DryRunJudge(ArchiveJudge):
 
 def _judge_paths_to_read(value: Value, keys: Keys) -> Iterator[Refusal]:
     """Refuses a text that names neither a model of this package nor a file of this machine."""
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _judge_paths_to_read(item, (*keys, key))
-    elif isinstance(value, list):
-        for position, item in enumerate(value):
-            yield from _judge_paths_to_read(item, (*keys, position))
-    elif isinstance(value, str) and value not in bundled_models() and not _is_file(value):
-        yield Refusal(keys, f"{value} is not a file of this machine")
+    for place, text in values_in(value, keys):
+        if isinstance(text, str) and text not in bundled_models() and not _is_file(text):
+            yield Refusal(place, f"{text} is not a file of this machine")
 
 
 def _judge_folder(value: Value, keys: Keys) -> Iterator[Refusal]:
@@ -160,11 +151,11 @@ def _judge_folder(value: Value, keys: Keys) -> Iterator[Refusal]:
         yield Refusal(keys, f"{value} is not a folder of this machine")
 
 
-def _is_file(value: Value) -> bool:
-    """Returns whether a value is the path of a file or a folder."""
-    if not isinstance(value, str) or _is_address(value) or _is_special(value):
+def _is_file(text: str) -> bool:
+    """Returns whether a text is the path of a file or a folder."""
+    if _is_address(text) or _is_special(text):
         return False
-    return os.path.exists(os.path.expanduser(value))
+    return os.path.exists(os.path.expanduser(text))
 
 
 def _is_address(text: str) -> bool:

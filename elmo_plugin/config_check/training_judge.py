@@ -15,6 +15,7 @@ from allennlp.common.checks import ConfigurationError
 from overrides import overrides
 
 from elmo_plugin.common.errors import did_you_mean
+from elmo_plugin.common.nested_values import Keys, values_in
 from elmo_plugin.config_check.classes import (
     GONE_TYPES,
     PASSED_BY_ALLENNLP,
@@ -24,14 +25,14 @@ from elmo_plugin.config_check.classes import (
     find_constructor,
     may_read_other_keys,
 )
-from elmo_plugin.config_check.walk import Annotation, Judge, Keys, Value
+from elmo_plugin.config_check.walk import Annotation, Judge, Value
 
 MISSING = "is required"
 NO_SPACY_MODEL = (
     'is not installed: the tokenizer "spacy_rules" of elmo_plugin.plugin needs no download'
 )
 # Keys that `allennlp train` reads itself. It makes `TrainModel` of all other keys.
-_KEYS_OF_THE_COMMAND = {
+KEYS_OF_THE_COMMAND = {
     "random_seed",
     "numpy_seed",
     "pytorch_seed",
@@ -103,10 +104,10 @@ def mistakes(config: Mapping[str, Any]) -> list[Mistake]:
     """
     from allennlp.commands.train import TrainModel
 
-    arguments = {key: value for key, value in config.items() if key not in _KEYS_OF_THE_COMMAND}
+    arguments = {key: value for key, value in config.items() if key not in KEYS_OF_THE_COMMAND}
     found = list(_TrainingJudge().judge_object(TrainModel, arguments, keys=()))
     found += _options_beside_a_sampler(config)
-    for mistake in _gone_types(config, keys=()):
+    for mistake in _gone_types(config):
         if mistake not in found:
             found.append(mistake)
     return found
@@ -133,19 +134,15 @@ def _options_beside_a_sampler(config: Mapping[str, Any]) -> Iterator[Mistake]:
                     yield Mistake((name, key), reason)
 
 
-def _gone_types(config: Value, keys: Keys) -> Iterator[Mistake]:
+def _gone_types(config: Mapping[str, Any]) -> Iterator[Mistake]:
     """
     Yields the types that AllenNLP 2 no longer has, at any depth. `_TrainingJudge` does not find all
     of them, because it cannot look into an object whose own type is not registered.
     """
-    items: Iterable[tuple[str | int, Value]] = enumerate(config)
-    if isinstance(config, Mapping):
-        items = config.items()
-    for key, value in items:
-        if isinstance(value, Mapping | list):
-            yield from _gone_types(value, (*keys, key))
-        elif key == "type" and value in GONE_TYPES and not _is_any_type(value):
-            yield Mistake((*keys, key), f"{value!r} was removed: {GONE_TYPES[value]}")
+    for keys, value in values_in(config):
+        is_type = keys[-1:] == ("type",) and isinstance(value, str)
+        if is_type and value in GONE_TYPES and not _is_any_type(value):
+            yield Mistake(keys, f"{value!r} was removed: {GONE_TYPES[value]}")
 
 
 def _is_any_type(name: str) -> bool:

@@ -21,7 +21,8 @@ from typing import Any, Generic, NamedTuple, TypeVar, Union, get_args, get_origi
 
 from allennlp.common import Lazy
 
-Keys = tuple[str | int, ...]  # the keys and positions that lead to a value
+from elmo_plugin.common.nested_values import Keys
+
 Annotation = Any  # Python accepts any object as an annotation
 Value = Any  # any value of JSON
 Finding = TypeVar("Finding")

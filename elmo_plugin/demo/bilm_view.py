@@ -17,7 +17,7 @@ from elmo_plugin.analysis.neighbors import Occurrence, words_by_cosine
 from elmo_plugin.bilm import BiLm, BiLmError
 from elmo_plugin.common.spacy_rules import SpacyRules
 from elmo_plugin.common.task_cards import task_cards
-from elmo_plugin.demo.tabs import BACKGROUND, MAX_CHARACTERS, Tab
+from elmo_plugin.demo.tabs import BACKGROUND, Tab
 from elmo_plugin.embedding import layer_name
 
 MAX_OCCURRENCES = 12
@@ -46,7 +46,7 @@ class BiLmTab(Tab):
 
     template = "bilm.html"
 
-    def __init__(self, source: str, max_characters: int = MAX_CHARACTERS) -> None:
+    def __init__(self, source: str, max_characters: int) -> None:
         super().__init__(task_cards()["bilm"], max_characters, models=[source])
         # Importing spaCy takes seconds, so it is done in the background while the biLM is loaded.
         self._loading_rules: Future[SpacyRules] = BACKGROUND.submit(SpacyRules, "en")

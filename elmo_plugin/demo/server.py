@@ -33,26 +33,29 @@ def show_page(
     host: str,
     port: int,
     browse: bool,
-    limit: int,
+    max_characters: int,
     trust: bool,
 ) -> None:
     """
     Serves a page with tabs for trained models and a biLM until Ctrl-C. Without `archives` and
-    `bilm`, it shows the models of this package. `limit` is the maximum number of characters of a
-    text. Raises `BiLmError` if a model cannot be loaded, or the port is not available.
+    `bilm`, it shows the models of this package. `max_characters` is the length of the longest text
+    that is read. Raises `BiLmError` if a model cannot be loaded, or the port is not available.
     """
     # The socket is opened first, so that a taken port is reported before any model is loaded.
     opened = open_socket(host, port)
     if not is_local(host):
         show(f"--host {host}: {WARNING}", flush=True)
-    shows_bundled_models = not archives and not bilm
-    if shows_bundled_models:
-        bilm = _DEFAULT_BILM
     note = ""
-    if shows_bundled_models and not find_spec("allennlp"):
-        note = f"Only the biLM is shown: a trained model {NEEDS_ALLENNLP}."
-        show(note, flush=True)
-    tabs = _tabs(archives, bilm, with_bundled_tasks=shows_bundled_models, limit=limit, trust=trust)
+    if archives or bilm:
+        tabs = _tabs(archives, bilm, max_characters, trust)
+    else:
+        bilm_tab = BiLmTab(_DEFAULT_BILM, max_characters)  # made first, as in `_tabs`
+        tabs = [bilm_tab]
+        if find_spec("allennlp"):
+            tabs = [*bundled_tabs(max_characters), bilm_tab]
+        else:
+            note = f"Only the biLM is shown: a trained model {NEEDS_ALLENNLP}."
+            show(note, flush=True)
     address = address_of(opened, host)
     show(f"{address} shows {', '.join(tab.title for tab in tabs)}; Ctrl-C ends it", flush=True)
     if browse:
@@ -60,25 +63,16 @@ def show_page(
     make_server(make_app(tabs, host, note)).run(sockets=[opened])
 
 
-def _tabs(
-    archives: Sequence[str], bilm: str | None, with_bundled_tasks: bool, limit: int, trust: bool
-) -> list[Tab]:
-    """
-    Returns the tabs of the page: first one for each task of the `archives`, then the tab of the
-    biLM. `with_bundled_tasks` shows this package's trained models in place of archives. They need
-    AllenNLP, so they get no tabs without it.
-    """
+def _tabs(archives: Sequence[str], bilm: str | None, max_characters: int, trust: bool) -> list[Tab]:
+    """Returns a tab for each task of the archives, and then the tab of the biLM, if any."""
     bilm_tabs: list[Tab] = []
     if bilm:
         # Made first, because a biLM loads in a second, but shown last.
-        bilm_tabs.append(BiLmTab(bilm, limit))
-    tabs_of_tasks: list[Tab] = []
-    if with_bundled_tasks and find_spec("allennlp"):
-        tabs_of_tasks.extend(bundled_tabs(limit))
-    elif archives:
-        import_all_plugins(subject="a trained model")
-        tabs_of_tasks.extend(task_tabs(archives, limit, trust))
-    return tabs_of_tasks + bilm_tabs
+        bilm_tabs.append(BiLmTab(bilm, max_characters))
+    if not archives:
+        return bilm_tabs
+    import_all_plugins(subject="a trained model")
+    return [*task_tabs(archives, max_characters, trust), *bilm_tabs]
 
 
 def open_socket(host: str, port: int) -> socket.socket:

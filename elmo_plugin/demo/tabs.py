@@ -13,14 +13,13 @@ from typing import Any
 from unicodedata import category
 
 from elmo_plugin.common.bundled import bundled_models, model_name, tagger_of, trained_models
-from elmo_plugin.common.errors import BiLmError
+from elmo_plugin.common.errors import BiLmError, is_for_user
 from elmo_plugin.common.task_cards import TaskCard
 from elmo_plugin.predictions.kinds import parts_to_show
 from elmo_plugin.predictions.prediction import TASKS, Prediction
 from elmo_plugin.predictions.predictor import TextPredictor, load_predictor
 from elmo_plugin.predictions.views import Part
 
-MAX_CHARACTERS = 10_000
 BACKGROUND = ThreadPoolExecutor(1)
 """Loads models while the first pages are served, because loading takes seconds."""
 _VISIBLE = "LNPS"  # Unicode's categories of letters, numbers, punctuation and symbols
@@ -150,9 +149,7 @@ class TaskTab(Tab):
 
     template = "task.html"
 
-    def __init__(
-        self, archives: Sequence[LoadedArchive], max_characters: int = MAX_CHARACTERS
-    ) -> None:
+    def __init__(self, archives: Sequence[LoadedArchive], max_characters: int) -> None:
         super().__init__(archives[0].task, max_characters, [archive.path for archive in archives])
         self.archives = archives
 
@@ -182,7 +179,7 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
         parts = parts_to_show(archive.task, prediction, inputs)
     except Exception as failure:  # a user's model, predictor or reader may raise any error
         prediction = None  # a prediction that cannot be written as JSON, or shown, is left out
-        if _is_mistake_of_user(failure):
+        if is_for_user(failure):
             error = str(failure)
         else:
             traceback.print_exc()
@@ -196,12 +193,6 @@ def _column(archive: LoadedArchive, inputs: Mapping[str, Any]) -> dict[str, Any]
         "json": as_json,
         "python": archive.python_code(inputs),
     }
-
-
-def _is_mistake_of_user(error: Exception) -> bool:
-    """Returns whether the message of an error is for users."""
-    # AllenNLP's error is known by its name, because the page can be shown without AllenNLP.
-    return isinstance(error, BiLmError) or type(error).__name__ == "ConfigurationError"
 
 
 def bundled_tabs(max_characters: int) -> list[TaskTab]:
@@ -222,7 +213,7 @@ def bundled_tabs(max_characters: int) -> list[TaskTab]:
     return tabs
 
 
-def task_tabs(paths: Sequence[str], max_characters: int, trust: bool = False) -> list[TaskTab]:
+def task_tabs(paths: Sequence[str], max_characters: int, trust: bool) -> list[TaskTab]:
     """
     Returns a tab for each task of these archives. If a task needs a tagger of predicates, one of
     the archives may be that tagger; otherwise this package's tagger is used. A tagger that a task

@@ -14,15 +14,11 @@ from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.formats.fasta import read_fasta
 from elmo_plugin.common.formats.joined_lines import join_lines
 from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.common.formats.text_files import (
-    decode,
-    read_lines,
-    sentence_lines,
-    sentence_place,
-    standard_input_lines,
-)
+from elmo_plugin.common.formats.sentences import sentence_lines, sentence_place
+from elmo_plugin.common.formats.text_files import decode, read_lines, standard_input_lines
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.unfinished import DESCRIPTION, unfinished_folder
+from elmo_plugin.embed_files.settings import EmbedSettings
 
 STANDARD_INPUT = "-"
 _CHUNK_FILES = "[0-9]" * 8 + ".npz"  # a pattern of the names that `chunk_path` gives
@@ -63,17 +59,13 @@ class Chunk(NamedTuple):
 
 
 def read_chunks(
-    source: str,
-    chunk_size: int,
-    digest: blake2b,
-    column: int | None,
-    has_proteins: bool,
+    source: str, settings: EmbedSettings, chunk_size: int, digest: blake2b
 ) -> Iterator[Chunk]:
     """
     Yields the lines or proteins of a file, or of standard input, in chunks of about `chunk_size`
     bytes or residues, and updates the digest with their texts. Raises `BiLmError` if a line is not
-    UTF-8 text, a compressed file is damaged, or the text is a table and no `column` of words is
-    given.
+    UTF-8 text, a compressed file is damaged, or the text is a table and the settings have no
+    `column` of words.
     """
     if source == STANDARD_INPUT:
         name = "standard input"
@@ -81,10 +73,10 @@ def read_chunks(
     else:
         name = source
         lines = read_lines(source)
-    if has_proteins:
+    if settings.has_proteins:
         records = _protein_records(name, lines)
     else:
-        records = _line_records(name, lines, column)
+        records = _line_records(name, lines, settings.column)
     yield from chunks_of(records, chunk_size, digest)
 
 
@@ -204,7 +196,8 @@ def _check_or_describe(folder: Path, description: Mapping[str, Any]) -> None:
     the folder does not contain chunks yet, writes the description into it.
     """
     file = folder / DESCRIPTION
-    if _has_chunks(folder) and file.exists():
+    has_chunks = any(folder.glob(_CHUNK_FILES))
+    if has_chunks and file.exists():
         check_description(read_json_object(file, str(file)), description, folder)
         return
     # If there are chunks but no description, the run that made them had succeeded, and was killed
@@ -212,11 +205,6 @@ def _check_or_describe(folder: Path, description: Mapping[str, Any]) -> None:
     for chunk in folder.glob(_CHUNK_FILES):
         chunk.unlink()
     write_json(file, description)
-
-
-def _has_chunks(folder: Path) -> bool:
-    """Returns whether a folder has the vectors of a chunk."""
-    return any(folder.glob(_CHUNK_FILES))
 
 
 def check_description(found: Mapping[str, Any], expected: Mapping[str, Any], path: Path) -> None:

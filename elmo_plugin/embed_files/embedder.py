@@ -52,8 +52,8 @@ class Embedder:
     biLM, mix or tokenizer.
     """
 
-    def __init__(self, settings: EmbedSettings, device: torch.device | str = "cpu") -> None:
-        self._settings = settings
+    def __init__(self, settings: EmbedSettings, device: str) -> None:
+        self.settings = settings
         self._tokenize = make_tokenizer(settings.tokenizer, settings.language)
         if settings.layers == "mix":
             trained = load_mix(str(settings.bilm), settings.placement, settings.trust)
@@ -75,16 +75,16 @@ class Embedder:
     @property
     def row_shape(self) -> tuple[int, ...]:
         """The shape of a word's vectors in the output."""
-        if self._settings.layers == "all":
+        if self.settings.layers == "all":
             return self._bilm.num_layers, self._bilm.output_dim
         return (self._bilm.output_dim,)
 
-    def chunk_size(self, has_proteins: bool) -> int:
+    def chunk_size(self) -> int:
         """
         Returns the number of bytes or residues in a chunk: so many that their vectors take about
         `CHUNK_VECTOR_BYTES`.
         """
-        if has_proteins:
+        if self.settings.has_proteins:
             # Each letter is a residue with a row in the output.
             vector_bytes = _FLOAT_BYTES * math.prod(self.row_shape)
             return max(CHUNK_VECTOR_BYTES // vector_bytes, 1)
@@ -120,17 +120,17 @@ class Embedder:
             # A tokenizer may change words for the biLM. The output has them as typed.
             typed.append([record.text[word.start : word.end] for word in words])
         vectors = self._vectors(sentences, chunk)
-        if self._settings.pooling is not None:
+        if self.settings.pooling is not None:
             typed = [[" ".join(words)] for words in typed]
         return typed, vectors
 
     def _check_sentence(self, sentence: Sequence[str], place: str) -> None:
         """Raises `BiLmError` if a sentence contains a boundary or is too long."""
         check_no_boundaries(sentence, place)
-        if len(sentence) > self._settings.max_words:
+        if len(sentence) > self.settings.max_words:
             raise BiLmError(
                 f"{place}: the sentence has {len(sentence):,} words, more than "
-                f"--max-words {self._settings.max_words}; is there a sentence on each line?"
+                f"--max-words {self.settings.max_words}; is there a sentence on each line?"
             )
 
     def _vectors(self, sentences: Sequence[Sequence[str]], chunk: Chunk) -> np.ndarray:
@@ -139,15 +139,15 @@ class Embedder:
         embedded in another order, so that a batch has sentences of about the same length.
         """
         lengths = [len(sentence) for sentence in sentences]
-        if self._settings.pooling is None:
+        if self.settings.pooling is None:
             num_rows = lengths
         else:
             num_rows = [1 for _ in sentences]
         first_row = list(accumulate(num_rows, initial=0))  # of each sentence
-        vectors = np.empty((sum(num_rows), *self.row_shape), self._settings.dtype)
+        vectors = np.empty((sum(num_rows), *self.row_shape), self.settings.dtype)
         by_length = np.argsort(lengths, kind="stable").tolist()
-        for start in range(0, len(by_length), self._settings.batch_size):
-            batch = by_length[start : start + self._settings.batch_size]
+        for start in range(0, len(by_length), self.settings.batch_size):
+            batch = by_length[start : start + self.settings.batch_size]
             embedded = self._bilm.embed([sentences[number] for number in batch])
             for number, layers in zip(batch, embedded, strict=True):
                 rows = self._output_rows(layers, place=chunk.records[number].place)
@@ -160,7 +160,7 @@ class Embedder:
         place, if a number is NaN or infinite in this type.
         """
         computed = self._rows(layers)
-        dtype = getattr(torch, self._settings.dtype)
+        dtype = getattr(torch, self.settings.dtype)
         rows = computed.to(dtype).cpu()  # only this waits for a GPU
         if not rows.isfinite().all():
             raise BiLmError(self._not_finite_message(computed, place))
@@ -173,7 +173,7 @@ class Embedder:
         """
         # Shape: (words, num_layers, dim) or (words, dim)
         selected = self._select_or_mix(layers).movedim(-2, 0)
-        if self._settings.pooling is not None:
+        if self.settings.pooling is not None:
             # A blank line has no words, and gets a row of zeros.
             selected = selected.sum(dim=0, keepdim=True) / max(len(selected), 1)
         return selected
@@ -192,7 +192,7 @@ class Embedder:
         output, given the rows before they got this type.
         """
         largest = rows.abs().max().item()
-        if np.isfinite(largest) and self._settings.dtype == "float16":
+        if np.isfinite(largest) and self.settings.dtype == "float16":
             return (
                 f"{location}: a value of {largest:g} does not fit into float16: use --dtype float32"
             )
@@ -200,11 +200,7 @@ class Embedder:
 
 
 def embed_chunks(
-    chunks: Iterable[Chunk],
-    folder: Path,
-    embedder: Embedder,
-    settings: EmbedSettings,
-    devices: Sequence[str],
+    chunks: Iterable[Chunk], folder: Path, embedder: Embedder, devices: Sequence[str]
 ) -> Iterator[tuple[Chunk, bool]]:
     """
     Writes the vectors of each chunk that is not in the folder yet. On one device, `embedder` embeds
@@ -214,10 +210,10 @@ def embed_chunks(
     Raises `ChildProcessError` if a process was killed.
     """
     if len(devices) > 1:
-        yield from _embed_in_processes(chunks, folder, settings, devices)
+        yield from _embed_in_processes(chunks, folder, embedder.settings, devices)
         return
     use_mmap_for_large_blocks()  # the memory of freed vectors goes back to the system
-    with torch_threads(settings.threads):
+    with torch_threads(embedder.settings.threads):
         for chunk in chunks:
             yield chunk, embedder.write(folder, chunk)
 

@@ -38,15 +38,20 @@ class Content(NamedTuple):
     row_shape: tuple[int, ...]  # of a word's vectors, (num_layers, dim) or (dim,)
     description: dict[str, Any]  # how the vectors were made
 
-    def lines(self) -> Iterator["EmbeddedLine"]:
-        """Yields the lines of the text, or the proteins, with their vectors."""
+    def stored_chunks(self) -> Iterator["_StoredChunk"]:
+        """Yields the content of each chunk's file."""
         num_lines = 0  # in the chunks before
         for path in self.chunks:
-            chunk = _read_chunk(path)
-            names = chunk.names
-            if not chunk.has_proteins:
-                names = chunk.line_numbers(num_lines)
-            num_lines += len(names)
+            chunk = _read_chunk(path, first_line=num_lines)
+            num_lines += len(chunk.sentences)
+            yield chunk
+
+    def lines(self) -> Iterator["EmbeddedLine"]:
+        """Yields the lines of the text, or the proteins, with their vectors."""
+        for chunk in self.stored_chunks():
+            names = chunk.line_numbers
+            if self.settings.has_proteins:
+                names = chunk.names
             for name, text, vectors in zip(names, chunk.texts, chunk.arrays, strict=True):
                 yield EmbeddedLine(name, text, vectors)
 
@@ -75,15 +80,7 @@ class _StoredChunk(NamedTuple):
     texts: list[str]  # the words of each sentence, with a space between them
     arrays: list[np.ndarray]  # the vectors of each sentence, shape (words, ..., dim)
     names: list[str]  # of the records of FASTA, otherwise empty
-
-    @property
-    def has_proteins(self) -> bool:
-        """Whether the chunk has the records of FASTA, and not the lines of a text."""
-        return len(self.names) > 0
-
-    def line_numbers(self, first: int) -> list[str]:
-        """Returns the number of each line, given the number of the first one, as text."""
-        return [str(first + index) for index in range(len(self.sentences))]
+    line_numbers: list[str]  # the number of each line in the whole text, from 0
 
 
 class OutputFormat(NamedTuple):
@@ -118,28 +115,27 @@ def _write_hdf5(path: Path, content: Content) -> None:
     """
     with new_hdf5(path, libver=_HDF5_VERSION) as (file, target):
         file.attrs[_DESCRIPTION] = json.dumps(content.description, sort_keys=True)
-        has_line_numbers = content.settings.keys == "line"
-        has_index = has_line_numbers and content.settings.keep_sentences
+        has_index = content.settings.keys == "line" and content.settings.keep_sentences
         index: list[bytes] = []  # in pieces of JSON, because a dict would take more memory
-        num_lines = 0  # in the chunks that are written already
-        for chunk_path in content.chunks:
-            chunk = _read_chunk(chunk_path)
-            names = chunk.sentences
-            if chunk.has_proteins:
-                names = chunk.names
-            if has_line_numbers:
-                keys = chunk.line_numbers(num_lines)
-            else:
-                keys = [sentence_key(name) for name in names]
-            num_lines += len(names)
+        for chunk in content.stored_chunks():
+            keys = _keys_in_hdf5(chunk, content.settings.keys)
             _write_datasets(file, chunk, keys, content)
             if has_index:
-                key_of_name = dict(zip(names, keys, strict=True))
-                index.append(_json_without_braces(key_of_name))
+                key_of_sentence = dict(zip(chunk.sentences, keys, strict=True))
+                index.append(_json_without_braces(key_of_sentence))
             if target.error is not None:
                 return  # at the end of the block `new_hdf5` raises this error
         if has_index:
             _write_index(file, index)
+
+
+def _keys_in_hdf5(chunk: _StoredChunk, kind: str) -> list[str]:
+    """Returns the name of each sentence's dataset. `kind` is one of the settings' `KEYS`."""
+    if kind == "line":
+        return chunk.line_numbers
+    if kind == "name":
+        return [sentence_key(name) for name in chunk.names]
+    return [sentence_key(sentence) for sentence in chunk.sentences]
 
 
 def _write_datasets(
@@ -150,7 +146,7 @@ def _write_datasets(
         # A blank sentence cannot be a key, and a repeated sentence is written only once.
         if key and key not in file:
             dataset = _write_dataset(file, key, content, chunk.arrays[number])
-            if chunk.has_proteins:
+            if content.settings.has_proteins:
                 dataset.attrs["original_id"] = chunk.names[number]
 
 
@@ -161,9 +157,9 @@ def _write_index(file: h5py.File, members: Sequence[bytes]) -> None:
     file.create_dataset("sentence_to_index", data=string, track_times=False)
 
 
-def _json_without_braces(key_of_name: dict[str, str]) -> bytes:
+def _json_without_braces(key_of_sentence: dict[str, str]) -> bytes:
     """Returns the members of a JSON object in UTF-8, to be joined with the members of others."""
-    return json.dumps(key_of_name, ensure_ascii=False).encode()[1:-1]
+    return json.dumps(key_of_sentence, ensure_ascii=False).encode()[1:-1]
 
 
 def _write_dataset(file: h5py.File, key: str, content: Content, array: np.ndarray) -> h5py.Dataset:
@@ -179,18 +175,24 @@ def _write_dataset(file: h5py.File, key: str, content: Content, array: np.ndarra
     )
 
 
-def _read_chunk(chunk: Path) -> _StoredChunk:
-    """Reads a file that `write_chunk` wrote, and divides its vectors among the sentences."""
-    with np.load(chunk) as stored:
+def _read_chunk(path: Path, first_line: int) -> _StoredChunk:
+    """
+    Reads a file that `write_chunk` wrote, and divides its vectors among the sentences. `first_line`
+    is the number of its first line in the whole text.
+    """
+    with np.load(path) as stored:
         ends = np.cumsum(stored["lengths"])
         names = []
         if len(stored["names"]) > 0:  # an empty array would be split into one empty name
             names = split_lines(stored["names"])
+        sentences = split_lines(stored["sentences"])
+        line_numbers = [str(first_line + index) for index in range(len(sentences))]
         return _StoredChunk(
-            sentences=split_lines(stored["sentences"]),
+            sentences=sentences,
             texts=split_lines(stored["texts"]),
             arrays=np.split(stored["vectors"], ends[:-1]),
             names=names,
+            line_numbers=line_numbers,
         )
 
 
@@ -277,7 +279,7 @@ def _tensors(content: Content) -> dict[str, _Tensor]:
     if content.settings.keep_sentences:
         tensors.update(_text_tensors(content))
     tensors.update(_vector_tensors(content))
-    if content.settings.keys == "name":
+    if content.settings.has_proteins:
         names = b"\n".join(bytes(joined) for joined in _arrays(content.chunks, "names"))
         tensors["names"] = _Tensor.of(np.frombuffer(names, np.uint8))
     larger_types_first = sorted(tensors, key=lambda name: tensors[name].item_size, reverse=True)

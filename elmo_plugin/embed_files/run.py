@@ -12,10 +12,12 @@ from typing import Any
 
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.errors import check_at_least, check_choice
-from elmo_plugin.common.files import atomic_write, is_special, refuse_folder, resolve_link
+from elmo_plugin.common.files import atomic_write, is_special, resolve_link
 from elmo_plugin.common.formats.fasta import count_residues, is_fasta
-from elmo_plugin.common.formats.text_files import compression, has_attached_full_stop
+from elmo_plugin.common.formats.sentences import has_attached_full_stop
+from elmo_plugin.common.formats.text_files import compression
 from elmo_plugin.common.logs import get_logger
+from elmo_plugin.common.outputs import refuse_folder
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.workers import MAX_PROCESSES
@@ -55,9 +57,7 @@ class _Work:
     source: str
     chunks: Iterable[Chunk]  # read from the source one at a time, and only once
     digest: blake2b  # of the text of the chunks read so far; reading a chunk updates it
-    has_proteins: bool
     embedder: Embedder
-    settings: EmbedSettings
     devices: Sequence[str]
     output_format: str
     description: dict[str, Any]  # how the vectors are made, without the digest of the text
@@ -122,31 +122,28 @@ def _prepare(
         has_proteins = source_format == "fasta"
     if has_proteins:
         settings = protein_settings(settings)
-    elif settings.keys == "name":
+    elif settings.has_proteins:
         raise BiLmError('keys: "name" is for the proteins of FASTA, and this is a text')
     check_settings(settings, output_format)
     devices = _devices_of_workers(workers, devices)
     embedder = _make_embedder(settings, devices)
     digest = blake2b(digest_size=16)  # of the text; reading the chunks updates it
-    chunk_size = embedder.chunk_size(has_proteins)
     chunks: Iterable[Chunk]
     if records is None:
-        chunks = read_chunks(source, chunk_size, digest, settings.column, has_proteins)
-        size = _source_size(source, has_proteins, settings.column)
+        chunks = read_chunks(source, settings, embedder.chunk_size(), digest)
+        size = _source_size(source, settings)
     else:
-        chunks = chunks_of(records, chunk_size, digest)
+        chunks = chunks_of(records, embedder.chunk_size(), digest)
         size = None  # the records may be an iterator
     chunks = _checked_chunks(chunks, settings, output_format)
     return _Work(
         source=source,
         chunks=chunks,
         digest=digest,
-        has_proteins=has_proteins,
         embedder=embedder,
-        settings=settings,
         devices=devices,
         output_format=output_format,
-        description=_describe_vectors(settings, embedder, devices[0]),
+        description=_describe_vectors(embedder, devices[0]),
         size=size,
     )
 
@@ -161,11 +158,11 @@ def _make_embedder(settings: EmbedSettings, devices: Sequence[str]) -> Embedder:
     return Embedder(settings, devices[0])
 
 
-def _describe_vectors(settings: EmbedSettings, embedder: Embedder, device: str) -> dict[str, Any]:
+def _describe_vectors(embedder: Embedder, device: str) -> dict[str, Any]:
     """Returns everything that the vectors depend on, apart from the text, to store it with them."""
     return {
         "version": VERSION,
-        **settings.description(),
+        **embedder.settings.description(),
         "bilm": embedder.digest(),
         "device": _kind_of_device(device),
     }
@@ -195,7 +192,7 @@ def _write_output(file: Path, work: _Work, show_progress: bool) -> bool:
         paths = _write_chunks(folder, work, show_progress)
         # All chunks are read now, so the digest is of the whole text.
         description = work.description | {"text": work.digest.hexdigest()}
-        content = Content(paths, work.settings, work.embedder.row_shape, description)
+        content = Content(paths, work.embedder.settings, work.embedder.row_shape, description)
         # Written in the folder, so that a killed run leaves nothing of it elsewhere.
         with atomic_write(folder / file.name) as temporary:
             OUTPUT_FORMATS[work.output_format].write(temporary, content)
@@ -205,9 +202,9 @@ def _write_output(file: Path, work: _Work, show_progress: bool) -> bool:
 
 def _write_chunks(folder: Path, work: _Work, show_progress: bool) -> list[Path]:
     """Writes the vectors of each chunk that is not in the folder yet. Returns all their files."""
-    settings = work.settings
+    settings = work.embedder.settings
     unit = "B"
-    if work.has_proteins:
+    if settings.has_proteins:
         unit = " residues"
     paths: list[Path] = []
     with progress_bar(
@@ -218,7 +215,7 @@ def _write_chunks(folder: Path, work: _Work, show_progress: bool) -> list[Path]:
         smoothing=0,  # the speed is the average since the start
         disable=not show_progress,
     ) as bar:
-        embedded = embed_chunks(work.chunks, folder, work.embedder, settings, work.devices)
+        embedded = embed_chunks(work.chunks, folder, work.embedder, work.devices)
         for chunk, is_new in embedded:
             is_first = not paths  # the first chunk is enough to tell raw text
             if is_first and settings.tokenizer == "whitespace" and settings.column is None:
@@ -231,16 +228,16 @@ def _write_chunks(folder: Path, work: _Work, show_progress: bool) -> list[Path]:
     return paths
 
 
-def _source_size(source: str, has_proteins: bool, column: int | None) -> int | None:
+def _source_size(source: str, settings: EmbedSettings) -> int | None:
     """
     Returns the bytes of a text or the residues of proteins; `None` if their number is not known
     before the file is read.
     """
     if not Path(source).is_file():
         return None
-    if has_proteins:
+    if settings.has_proteins:
         return count_residues(source)
-    if compression(source) or column is not None:
+    if compression(source) or settings.column is not None:
         return None
     return Path(source).stat().st_size
 

@@ -79,6 +79,11 @@ class EmbedSettings:
     max_words: int = 100_000
     column: int | None = None
 
+    @property
+    def has_proteins(self) -> bool:
+        """Whether the text is FASTA: only proteins have names."""
+        return self.keys == "name"
+
     def description(self) -> dict[str, Any]:
         """
         Returns the settings on which the output depends. The biLM is left out, because a digest of

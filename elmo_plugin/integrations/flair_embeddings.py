@@ -15,7 +15,7 @@ except ModuleNotFoundError as error:
         "elmo_plugin"
     ) from None
 
-from elmo_plugin.bilm import BiLm, BiLmOptions, Layers
+from elmo_plugin.bilm import Layers
 from elmo_plugin.integrations.word_vectors import WordVectors
 
 
@@ -60,14 +60,11 @@ class ElmoEmbeddings(TokenEmbeddings):
     @classmethod
     def from_params(cls, params: dict[str, Any]) -> "ElmoEmbeddings":
         """Restores the embeddings from what `to_params` returned, without the biLM's source."""
-        options = BiLmOptions.from_dict(params["options"])
-        precision = params["precision"]
-        bilm = BiLm(options, precision=precision, weights=params["weights"].items())
-        # The source is never loaded, because the biLM is set here. It may be any text.
+        # The source is never loaded, because the biLM is restored. It may be any text.
         word_vectors = WordVectors(
-            source=params["name"], layers=params["layers"], precision=precision
+            source=params["name"], layers=params["layers"], precision=params["precision"]
         )
-        word_vectors.bilm = bilm
+        word_vectors.restore(params["options"], params["weights"])
         # `__init__` is not called, because it would load a biLM from a source.
         embeddings = cls.__new__(cls)
         TokenEmbeddings.__init__(embeddings)

@@ -53,7 +53,7 @@ class ElmoComponent:
     ignored.
     """
 
-    def __init__(self, word_vectors: "WordVectors", vectors: bool = True) -> None:
+    def __init__(self, word_vectors: "WordVectors", vectors: bool) -> None:
         self.word_vectors = word_vectors
         self.vectors = vectors and word_vectors.layers != "all"
 
@@ -184,17 +184,11 @@ def bilm_from_bytes(word_vectors: "WordVectors", content: bytes) -> None:
     Gives `word_vectors` the biLM in `content`, the bytes that `bilm_to_bytes` returned. Raises
     `BiLmError` if its weights contain NaN or infinite numbers.
     """
-    # Imported here because they import torch, see `make_elmo`.
+    # Imported here because it imports torch, see `make_elmo`.
     from safetensors.torch import load
 
-    from elmo_plugin.bilm import BiLm, BiLmOptions
-    from elmo_plugin.common.formats.torch_files import check_all_finite
-
     stored = srsly.msgpack_loads(content)
-    weights = load(stored["weights"])
-    check_all_finite(weights.items(), "the stored biLM")
-    options = BiLmOptions.from_dict(stored["options"])
-    word_vectors.bilm = BiLm(options, precision=word_vectors.precision, weights=weights.items())
+    word_vectors.restore(stored["options"], load(stored["weights"]))
 
 
 def embed_sentences(

@@ -2,14 +2,16 @@
 
 import copy
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
-from elmo_plugin.bilm import BiLm, Layers, check_layers, get_precision, select_layers
+from elmo_plugin.bilm import BiLm, BiLmOptions, Layers, check_layers, get_precision, select_layers
 from elmo_plugin.bilm.io import Source
+from elmo_plugin.common.formats.torch_files import check_all_finite
 from elmo_plugin.common.process import get_device
 
 
@@ -49,6 +51,16 @@ class WordVectors:
     def bilm(self, bilm: BiLm) -> None:
         check_layers(self.layers, bilm.num_layers)
         self._bilm = bilm
+
+    def restore(self, options: dict[str, Any], weights: Mapping[str, Tensor]) -> None:
+        """
+        Sets the biLM that was stored as its `options.to_dict()` and its `state_dict()`. Raises
+        `BiLmError` if its weights contain NaN or infinite numbers.
+        """
+        check_all_finite(weights.items(), "the stored biLM")
+        self.bilm = BiLm(
+            BiLmOptions.from_dict(options), precision=self.precision, weights=weights.items()
+        )
 
     @property
     def num_features(self) -> int:

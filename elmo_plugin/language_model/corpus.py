@@ -26,7 +26,8 @@ from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, check_no_
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
 from elmo_plugin.common.formats.json_files import read_json_object
-from elmo_plugin.common.formats.text_files import compression, decode, read_lines, sentence_lines
+from elmo_plugin.common.formats.sentences import sentence_lines
+from elmo_plugin.common.formats.text_files import compression, decode, read_lines
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.language_model.chunks import ChunkFile, CorpusChunk, write_corpus_chunk
 

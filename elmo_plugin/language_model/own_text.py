@@ -12,13 +12,12 @@ from typing import NamedTuple, TextIO
 from elmo_plugin.bilm import check_no_boundaries
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.formats.fasta import is_fasta, read_fasta, residues
-from elmo_plugin.common.formats.text_files import (
-    decode,
+from elmo_plugin.common.formats.sentences import (
     has_attached_full_stop,
-    read_lines,
     sentence_lines,
     sentence_place,
 )
+from elmo_plugin.common.formats.text_files import decode, read_lines
 from elmo_plugin.common.parts import PARTS
 from elmo_plugin.common.progress import describe_seconds
 from elmo_plugin.common.spacy_rules import SpacyRules

@@ -10,6 +10,7 @@ A file has one of three forms (`Form`), here for a task whose input is a sentenc
              moved  O
 """
 
+import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,12 +24,13 @@ from elmo_plugin.common.files import is_special
 from elmo_plugin.common.formats.json_files import parse_json
 from elmo_plugin.common.formats.not_sentences import BETWEEN_TABS, kind_of_data
 from elmo_plugin.common.formats.text_files import (
+    TABLE_SUFFIXES,
     decode,
     read_lines,
     standard_input_lines,
     suffix_of,
 )
-from elmo_plugin.common.logs import get_logger, silence
+from elmo_plugin.common.logs import get_logger, log_level
 from elmo_plugin.common.task_cards import TaskCard
 from elmo_plugin.common.typography import normalize_text
 from elmo_plugin.predictions.inputs import Input, input_of_texts, is_question_first
@@ -37,7 +39,6 @@ logger = get_logger(__name__)
 
 _JSON_OBJECT = re.compile(r'\s*\{\s*("|\}|$)')  # the beginning of one, unlike "{Anna} left"
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
-_TABLE_SUFFIXES = (".csv", ".xlsx", ".xlsm", ".parquet", ".arrow", ".feather")
 _COLUMN_SUFFIXES = (".conll", ".conllu", ".conllup")
 _SNIFFED_LINES = 20  # how many lines are read to find the form of a file
 _ARGUMENT = "TEXT"  # the place, in messages, of an input from the command line
@@ -135,7 +136,7 @@ def count_inputs(texts: Sequence[str], task: TaskCard) -> int | None:
     """
     if any(text == "-" or is_special(text) for text in texts):
         return None
-    with silence():  # the warnings come when the inputs are read again, to predict
+    with log_level(logging.ERROR):  # the warnings come when the inputs are read again, to predict
         return sum(1 for _ in inputs_of(texts, task))
 
 
@@ -247,7 +248,7 @@ def _form_of_file(file: str, task: TaskCard) -> Form:
     plainly has none of the forms, or one that the task does not take.
     """
     suffix = suffix_of(file)
-    if suffix in _TABLE_SUFFIXES:
+    if suffix in TABLE_SUFFIXES:
         return Form.TABLE
     if suffix in _JSON_SUFFIXES:
         return Form.LINES

@@ -12,8 +12,8 @@ from elmo_plugin.archives import load_archive, naming_archive, safe_default_pred
 from elmo_plugin.bilm import BiLmError, listed_items
 from elmo_plugin.common.bundled import tagger_of
 from elmo_plugin.common.errors import check_at_least
-from elmo_plugin.common.files import check_outputs
 from elmo_plugin.common.meanings import no_attribute
+from elmo_plugin.common.outputs import check_outputs
 from elmo_plugin.common.task_cards import InputText, TaskCard
 from elmo_plugin.predictions.files import check_format, write_predictions
 from elmo_plugin.predictions.input_files import count_inputs, read_inputs

@@ -27,8 +27,9 @@ from allennlp.models.archival import CONFIG_NAME
 from filelock import Timeout
 
 from elmo_plugin.archives import import_all_plugins
-from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
-from elmo_plugin.common.files import close_log_files, locked, write_json
+from elmo_plugin.common.errors import BiLmError, message_of, raise_if_sigterm
+from elmo_plugin.common.files import locked, write_json
+from elmo_plugin.common.logs import close_log_files
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.provenance import provenance
 from elmo_plugin.common.streams import show
@@ -340,7 +341,7 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
         changes = parse_overrides(overrides)
         configs = _read_variants(source)
     except RuntimeError as error:  # Jsonnet raises it for all mistakes
-        raise ConfigurationError(" ".join(str(error).split())) from None
+        raise ConfigurationError(message_of(error)) from None
     _check_object(changes, "the overrides")
     changed = {}
     for name, config in configs.items():

@@ -347,7 +347,26 @@ def test_seeds_are_counted_or_listed(text: str, numbers: list[int]) -> None:
     assert seeds(text) == numbers
 
 
-@pytest.mark.parametrize("text", [",", "3,x", "3,-7", "3,1.5"])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "13370",
+            "expected at most 1,000 seeds, got 13370; the seed 13370 alone is written 13370,",
+        ),
+        ("9" * 18, "expected at most 1,000 seeds"),
+        (f"7,{2**32}", f"expected seeds up to {2**32 - 1}"),
+    ],
+)
+def test_too_many_or_too_large_seeds_are_refused_before_any_training(
+    text: str, message: str
+) -> None:
+    assert seeds(f"{2**32 - 1},") == [2**32 - 1]
+    with pytest.raises(argparse.ArgumentTypeError, match=message):
+        seeds(text)
+
+
+@pytest.mark.parametrize("text", [",", "3,x", "3,-7", "3,1.5", f"3,{'9' * 5000}"])
 def test_a_list_without_seeds_or_with_something_else_is_refused(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="expected whole numbers"):
         seeds(text)
@@ -358,7 +377,7 @@ def test_a_column_may_be_given_by_its_number(text: str) -> None:
     assert is_column_number(text) and str(int(text)) == text
 
 
-@pytest.mark.parametrize("text", ["", "-", "--3", "3-", "word", "1.5", "²", "-x"])
+@pytest.mark.parametrize("text", ["", "-", "--3", "3-", "word", "1.5", "²", "-x", "9" * 5000])
 def test_other_texts_are_names_of_columns(text: str) -> None:
     assert not is_column_number(text)
 

@@ -46,6 +46,14 @@ def old(tmp_path: Path) -> Path:
     return tmp_path
 
 
+# Keys that `allennlp train` reads itself, so that `TrainModel` does not know them.
+KEYS_OF_THE_COMMAND = {
+    "random_seed": 1,
+    "evaluation": {"type": "simple"},
+    "include_in_archive": ["notes.txt"],
+}
+
+
 def test_port_converts_and_tries_a_configuration(
     old: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -61,7 +69,7 @@ def test_port_converts_and_tries_a_configuration(
     for role in ("train", "validation"):
         config[f"{role}_data_path"] = str(old / "data" / "train")
     (old / "old.json").write_text(
-        json.dumps(config | {"distributed": {"cuda_devices": [0, 1]}, "random_seed": 1})
+        json.dumps(config | {"distributed": {"cuda_devices": [0, 1]}, **KEYS_OF_THE_COMMAND})
     )
     run("port", old / "old.json", "-o", old / "new.json", "--dry-run")
     printed = capsys.readouterr()
@@ -185,6 +193,16 @@ def test_a_dry_run_of_an_unfinished_configuration_prints_each_finding_once(
     printed = capfd.readouterr().err
     for finding in findings:
         assert printed.count(f"to be done: {finding}") == 1
+
+
+@pytest.mark.parametrize("option", [["--dry-run"], ["--ext-var", "RATE=1"]])
+def test_options_of_configurations_are_refused_for_an_archive(
+    tmp_path: Path, option: list[str]
+) -> None:
+    (tmp_path / "old.tar.gz").touch()
+    message = "^--ext-var and --dry-run are for a configuration, not for an archive$"
+    with pytest.raises(ConfigurationError, match=message):
+        run("port", tmp_path / "old.tar.gz", "-o", tmp_path / "new.tar.gz", *option)
 
 
 def test_a_module_that_the_configuration_names_does_not_run(

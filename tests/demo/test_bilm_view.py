@@ -17,7 +17,7 @@ TEXT = "They saw a play .\nThe team made a great play .\nHe can Play"
 
 @pytest.fixture(scope="module")
 def tiny() -> BiLmTab:
-    return BiLmTab("tiny")
+    return BiLmTab("tiny", 10_000)
 
 
 def view(tab: BiLmTab, text: str = TEXT, word: int | str = "") -> dict[str, Any]:

@@ -43,7 +43,7 @@ def address() -> Iterator[str]:
     with_models = bundled_tabs(10_000)
     for tab in with_models:
         tab.archives[0].loading.result()  # waits for it, as Selenium does not for minutes
-    tabs = [*with_models, BiLmTab("base")]
+    tabs = [*with_models, BiLmTab("base", 10_000)]
     opened = open_socket("127.0.0.1", 0)
     server = make_server(make_app(tabs))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})

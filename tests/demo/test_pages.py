@@ -150,7 +150,7 @@ def test_a_malformed_prediction_does_not_affect_the_other_column(task: str, outp
 
 
 def test_a_failing_tab_shows_one_sentence_on_its_page() -> None:
-    tab = TaskTab([stub("ner", first_word_is("PER"))])
+    tab = TaskTab([stub("ner", first_word_is("PER"))], 10_000)
     tab.answer = lambda query: 1 / 0  # type: ignore[method-assign,assignment,return-value]
     page = TestClient(make_app([tab]), base_url=BASE)
     answer = page.get("/ner?sentence=Ada")
@@ -160,7 +160,7 @@ def test_a_failing_tab_shows_one_sentence_on_its_page() -> None:
 
 def test_a_page_is_served_while_its_model_loads_and_shows_its_error() -> None:
     loading: Future[Any] = Future()
-    tab = TaskTab([LoadedArchive("ner", TASKS["ner"], loading)])
+    tab = TaskTab([LoadedArchive("ner", TASKS["ner"], loading)], 10_000)
     page = TestClient(make_app([tab]), base_url=BASE)
     opened = page.get("/ner").text
     assert "still being loaded" in opened and "Marie Curie" in opened and "<article" not in opened

@@ -41,7 +41,7 @@ def predict(inputs):
 
 opened = open_socket("127.0.0.1", 0)
 print(address_of(opened, "127.0.0.1"), flush=True)
-make_server(make_app([TaskTab([stub("snli", predict)])])).run(sockets=[opened])
+make_server(make_app([TaskTab([stub("snli", predict)], 10_000)])).run(sockets=[opened])
 """
 
 
@@ -176,9 +176,9 @@ def test_without_arguments_the_demo_shows_all_bundled_models(
 
     monkeypatch.setattr(server, "find_spec", lambda name: name if has_allennlp else None)
     monkeypatch.setattr(
-        server, "bundled_tabs", lambda limit: [TaskTab([stub("ner", first_word_is("PER"))])]
+        server, "bundled_tabs", lambda limit: [TaskTab([stub("ner", first_word_is("PER"))], 10_000)]
     )
-    monkeypatch.setattr(server, "BiLmTab", lambda source, limit: BiLmTab("tiny"))
+    monkeypatch.setattr(server, "BiLmTab", lambda source, limit: BiLmTab("tiny", 10_000))
     monkeypatch.setattr(server, "make_server", NoServer)
     main(["demo", "--port", "0"])
     page = TestClient(apps[0], base_url="http://localhost").get("/bilm").text

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.embed_files import EmbedSettings
 from elmo_plugin.embed_files.chunks import (
     Chunk,
     Record,
@@ -31,7 +32,7 @@ SENTENCES = ["one two", "", "Wörter 辞書", "last"]
 
 
 def read(source: str | Path, chunk_bytes: int = 10) -> list[Chunk]:
-    return list(read_chunks(str(source), chunk_bytes, blake2b(), None, False))
+    return list(read_chunks(str(source), EmbedSettings(), chunk_bytes, blake2b()))
 
 
 def sentences(source: str | Path, chunk_bytes: int = 10) -> list[str]:
@@ -125,4 +126,4 @@ def test_a_sentence_of_a_table_is_named_by_its_number_and_not_by_a_line(tmp_path
     table = tmp_path / "table.tsv"
     table.write_bytes(b"the\tO\ncat\tO\n\nsch\xf6n\tO\n")
     with pytest.raises(BiLmError, match=r"table\.tsv, sentence 2: not UTF-8 text"):
-        list(read_chunks(str(table), 10, blake2b(), column=0, has_proteins=False))
+        list(read_chunks(str(table), EmbedSettings(column=0), 10, blake2b()))

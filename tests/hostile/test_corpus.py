@@ -24,7 +24,9 @@ from elmo_plugin import archives, plugin  # noqa: F401 (registers)
 from elmo_plugin.archives import load_archive, safe_default_predictor
 from elmo_plugin.commands.main import main
 from elmo_plugin.common.bundled import trained_models
-from elmo_plugin.config_check import PASSED_BY_ALLENNLP, options_of
+from elmo_plugin.common.nested_values import values_in
+from elmo_plugin.config_check import PASSED_BY_ALLENNLP
+from elmo_plugin.config_check.classes import Constructor
 from tests.forks import run_forked
 
 _STARTS = {
@@ -145,7 +147,7 @@ def type_cases(values: list[Any]) -> Iterator[Case]:
         role = "model" if parent is Model else "dataset_reader"
         holder = hold(base, parent)
         for name in [each for each in types if not each.startswith("holds_")]:
-            options = options_of(base, name)
+            options = Constructor(*types[name]).options()
             needed = {
                 option.name: filler(option.annotation)
                 for option in options.values()
@@ -321,7 +323,7 @@ def test_archives_of_elmo_new_projects_load_without_trust(
 
 def place_values(config: dict[str, Any]) -> None:
     """Makes files and folders that are called as the values of a configuration."""
-    texts = {value for _, value in archives.values_in(config) if isinstance(value, str)}
+    texts = {value for _, value in values_in(config) if isinstance(value, str)}
     for number, name in enumerate(sorted(texts)):
         if "/" not in name and 0 < len(name) < 200 and not Path(name).exists():
             Path(name).mkdir() if number % 2 else Path(name).touch()

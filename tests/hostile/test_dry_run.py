@@ -15,7 +15,7 @@ from allennlp.common.file_utils import CACHE_DIRECTORY
 
 from elmo_plugin import archives, plugin  # noqa: F401 (register)
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.commands.port import _dry_run
+from elmo_plugin.config_check import try_training
 from tests.commands.run import run
 from tests.forks import run_forked
 from tests.hostile.test_corpus import Watch, spacy_cases, type_cases
@@ -128,7 +128,7 @@ REFUSED = {
 @pytest.mark.parametrize("changes", REFUSED.values(), ids=REFUSED)
 def test_a_dry_run_refuses_what_is_not_data(changes: dict[str, Any], here: Path) -> None:
     with pytest.raises(BiLmError, match=r"^dry run: .*; use --trust if you trust this"):
-        _dry_run(training(**changes), trust=False)
+        try_training(training(**changes), trust=False)
     assert not (here / "ran").exists()
 
 
@@ -154,13 +154,13 @@ def test_a_dry_run_reads_a_vocabulary_from_a_folder_of_this_machine(
     (here / "words" / "non_padded_namespaces.txt").write_text("*tags\n*labels\n")
     (here / "words" / "tokens.txt").write_text("@@UNKNOWN@@\na\nb\n")
     (here / "words" / "labels.txt").write_text("N\nV\n")
-    _dry_run(training(vocabulary={"type": kind, "directory": "words"}), trust=False)
+    try_training(training(vocabulary={"type": kind, "directory": "words"}), trust=False)
 
 
 @pytest.mark.parametrize("changes", [{"type": []}, {"vocabulary": {"type": {}}}])
 def test_a_type_that_is_no_text_is_not_registered(changes: dict[str, Any], here: Path) -> None:
     with pytest.raises(BiLmError, match=r"^dry run: (vocabulary\.)?type: .* is not registered"):
-        _dry_run(training(**changes), trust=False)
+        try_training(training(**changes), trust=False)
 
 
 OF_TRAININGS = {
@@ -203,7 +203,7 @@ def test_no_registered_type_starts_or_fetches_anything_in_a_dry_run(here: Path) 
         wrong = []
         num_made = 0
         for case, changes in cases:
-            found, error = watch.during(partial(_dry_run, training(**changes), trust=False))
+            found, error = watch.during(partial(try_training, training(**changes), trust=False))
             is_refused = error.startswith(("BiLmError", "ConfigurationError"))
             if found or not (error == "" or is_refused):
                 wrong.append(f"{case}: {error[:200]} {found}")

@@ -19,9 +19,10 @@ from allennlp.common import Params, util
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin import archives, hardening, plugin  # noqa: F401 (register and replace)
-from elmo_plugin.archives import load_archive, using_spacy_rules
+from elmo_plugin.archives import load_archive
 from elmo_plugin.bilm import BiLmError
 from elmo_plugin.common.files import PARTS, atomic_write, temporary_folder
+from elmo_plugin.common.spacy_in_allennlp import using_spacy_rules
 from elmo_plugin.training.recovery import differences
 from tests.forks import run_forked
 from tests.small_bilm import loud_bilm, write_pair

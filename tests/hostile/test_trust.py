@@ -20,9 +20,11 @@ from allennlp.models import Model
 from allennlp.modules import TokenEmbedder
 
 from elmo_plugin import archives, hardening, load_predictor, plugin  # noqa: F401 (register and replace)
-from elmo_plugin.archives import TRUST, check_config, load_archive
+from elmo_plugin.archives import check_config, load_archive
 from elmo_plugin.bilm import BiLmError
+from elmo_plugin.common.errors import TRUST
 from elmo_plugin.common.formats import torch_files
+from elmo_plugin.common.nested_values import values_in
 from elmo_plugin.embedding.token_embedder import ElmoTokenEmbedder
 from tests.payload import Payload
 from tests.small_bilm import loud_bilm, write_pair
@@ -176,7 +178,7 @@ def test_no_class_is_imported_by_its_module_path(
 def test_files_named_like_configuration_values_are_not_read(training: Path, tmp_path: Path) -> None:
     config = json.loads((training / "config.json").read_text())
     for number, name in enumerate(
-        {value for _, value in archives.values_in(config) if isinstance(value, str)}
+        {value for _, value in values_in(config) if isinstance(value, str)}
     ):
         if "/" not in name:
             Path(name).mkdir() if number % 2 else Path(name).touch()

@@ -40,3 +40,16 @@ def test_digests_differ_between_biLMs_and_settings(pair: dict[str, str], tmp_pat
 def test_wrong_settings_are_named_at_once(settings: dict[str, Any]) -> None:
     with pytest.raises(BiLmError, match=r"layers: expected|mixing weights: expected|float8"):
         WordVectors("no such biLM", **settings)
+
+
+def test_a_stored_biLM_is_restored_without_its_source_unless_it_has_nan() -> None:
+    bilm = loud_bilm()
+    options = bilm.options.to_dict()
+    weights = {name: weight.clone() for name, weight in bilm.state_dict().items()}
+    word_vectors = WordVectors("no such biLM")
+    word_vectors.restore(options, weights)
+    assert word_vectors.bilm.digest() == bilm.digest()
+    name = next(iter(weights))
+    weights[name].view(-1)[0] = torch.nan
+    with pytest.raises(BiLmError, match=rf"^the stored biLM: the tensor {name} has NaN in it$"):
+        word_vectors.restore(options, weights)

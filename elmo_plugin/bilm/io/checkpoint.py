@@ -14,7 +14,8 @@ from elmo_plugin.bilm.io.hdf5_weights import write_weights
 from elmo_plugin.bilm.io.softmax_weights import SoftmaxWeights
 from elmo_plugin.bilm.options import BiLmOptions
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import atomic_write, atomic_write_all, refuse_folder
+from elmo_plugin.common.files import atomic_write, atomic_write_all
+from elmo_plugin.common.outputs import refuse_folder
 
 OPTIONS_NAME = "options.json"
 WEIGHTS_NAME = "weights.hdf5"

@@ -5,7 +5,7 @@ is read.
 import pytest
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.formats.text_files import sentence_lines
+from elmo_plugin.common.formats.sentences import sentence_lines
 
 CONLLU = (
     "# text = It "

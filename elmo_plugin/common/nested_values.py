@@ -1,0 +1,20 @@
+"""A walk through the values of a configuration, or of any other content of JSON."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Keys = tuple[str | int, ...]
+"""The keys of objects and the positions in lists that lead to a value."""
+
+
+def values_in(content: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
+    """
+    Yields the content, which `keys` lead to, and then each value in it, at any depth, with the keys
+    that lead there. An object or a list is yielded as a whole before the values in it.
+    """
+    yield keys, content
+    if isinstance(content, list):
+        content = dict(enumerate(content))  # the place in a list is a key
+    if isinstance(content, Mapping):
+        for key, value in content.items():
+            yield from values_in(value, (*keys, key))
