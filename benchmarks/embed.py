@@ -1,8 +1,8 @@
 """Tokens per second of a biLM, here and in AllenNLP: the same weights, the same sentences, one
 process.
 
-    python benchmarks/embed.py --size original --precision bfloat16 --batch-size 32 --json
-    embed.json
+    python benchmarks/embed.py --size original --precision bfloat16 --batch-size 32 \\
+        --json embed.json
 
 AllenNLP's `Elmo` (float32) and our fastest way in the precision asked for take turns. Both start
 from words and end with the vectors of all words; the median round counts. How each figure is
@@ -47,7 +47,8 @@ BYTES = {"float32": 4, "bfloat16": 2, "int8": 1}  # of a weight
 class Subject(NamedTuple):
     """
     embed: gives the vectors of all words of a batch, one below the other, each the mean of the
-    layers start_afresh: forgets the words that it has seen
+        layers
+    start_afresh: forgets the words that it has seen
     """
 
     embed: Callable[[Sentences], Tensor]

@@ -1,7 +1,9 @@
 """Speed and memory of `allennlp elmo-embed` for texts of different lengths.
 
-python benchmarks/embed_file.py --words 10000 100000 1000000 10000000 --workers 1 2 --json
-embed_file.json
+    python benchmarks/embed_file.py --words 10000 100000 1000000 10000000 --workers 1 2 \\
+        --json embed_file.json
+
+benchmarks/README.md describes how each figure is measured.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Trains on random parts of the training data (Peters et al., 2018, section 5.4, figure 1).
 
-    python experiments/sample_efficiency.py experiments/snli_baseline.jsonnet
-        experiments/snli_elmo.jsonnet \\ -s runs/snli_fractions --seeds 2 --fractions 0.01 0.1 1
+    python experiments/sample_efficiency.py experiments/snli_baseline.jsonnet \\
+        experiments/snli_elmo.jsonnet -s runs/snli_fractions --seeds 2 --fractions 0.01 0.1 1 \\
         --json runs/snli_fractions.json
 
 takes the arguments of `elmo sweep`, and `--fractions`. The parts are nested, stratified by label,
