@@ -3,15 +3,13 @@ Changes the configuration of an old archive so that its model computes as before
 for a new training needs none of this.
 """
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.migration.porting.config import Config, Porting, type_of
+from elmo_plugin.migration.porting.config import Config, Porting, read_table, type_of
 
-_TABLES: Config = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+_TABLES: Config = read_table("computations.json")
 _PRELU_SLOPE = 0.25  # torch's initial value
 _CONSTANT_PRELU = {"type": "leaky_relu", "negative_slope": _PRELU_SLOPE}
 _SPACY_CHANGED = (

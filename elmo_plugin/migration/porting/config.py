@@ -9,16 +9,13 @@ from typing import Any, NamedTuple
 Config = dict[str, Any]
 
 
-def _read_table(name: str) -> Any:
+def read_table(name: str) -> Any:
     """Reads a file of JSON in this folder."""
     return json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
-TABLES: Config = _read_table("tables.json")
+TABLES: Config = read_table("tables.json")
 """Old names of AllenNLP, and the new ones."""
-
-DEFAULTS: list[Config] = _read_table("defaults.json")
-"""The defaults that changed, each with the file of AllenNLP's source that says so."""
 
 
 class Note(NamedTuple):
