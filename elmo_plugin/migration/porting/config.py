@@ -42,8 +42,8 @@ class Porting:
     """A copy of a configuration that rules change in place, and their notes."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self.old = config
-        self.config = deepcopy(dict(config))
+        self.old = dict(config)
+        self.config = deepcopy(self.old)
         self.notes: list[Note] = []
 
     @property
@@ -61,13 +61,8 @@ class Porting:
         self.notes.append(Note(place.lstrip("."), text, kind))
 
     def objects(self, below: str = "") -> list[tuple[str, Config]]:
-        """
-        Returns each object of the configuration with its place, or only those below a top-level
-        key. It is a complete list, because rules change the configuration while they go through it.
-        """
-        if not below:
-            return list(_objects(self.config, ""))
-        return list(_objects(self.config.get(below), below))
+        """Returns the objects of the ported configuration, see `objects_in`."""
+        return objects_in(self.config, below)
 
     def get(self, key: str) -> Config:
         """Returns the object at a top-level key, or a new empty one."""
@@ -75,6 +70,21 @@ class Porting:
         if not isinstance(value, dict):
             return {}
         return value
+
+
+def objects_in(config: Config, below: str = "") -> list[tuple[str, Config]]:
+    """
+    Returns each object of a configuration with its place, or only those below a top-level key. It
+    is a complete list, because rules change the configuration while they go through it.
+    """
+    if not below:
+        return list(_objects(config, ""))
+    return list(_objects(config.get(below), below))
+
+
+def token_indexers_in(config: Config) -> dict[str, Config]:
+    """Returns the token indexers of each dataset reader, by their names, with the place as key."""
+    return {place: part for place, part in objects_in(config) if place.endswith("token_indexers")}
 
 
 def _objects(value: Any, path: str) -> Iterator[tuple[str, Config]]:
