@@ -178,6 +178,16 @@ def type_of(value: Any) -> str:
     return value
 
 
+def as_options(value: Any) -> Config:
+    """
+    Returns a copy of an object, with its type; see `type_of` for a text. Raises `TypeError` or
+    `ValueError` for any other value.
+    """
+    if isinstance(value, str):
+        return {"type": value}
+    return dict(value)
+
+
 def without_type(options: Config) -> Config:
     """Returns the options of an object, but not its type."""
     return {key: value for key, value in options.items() if key != "type"}

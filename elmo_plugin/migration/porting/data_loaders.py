@@ -7,6 +7,7 @@ from elmo_plugin.migration.porting.config import (
     TABLES,
     Config,
     Porting,
+    as_options,
     replace_by_items,
     type_of,
     without_type,
@@ -104,12 +105,10 @@ def _innermost_iterator(porting: Porting, place: str, iterator: Any) -> Config:
     Returns the options of an iterator, with its type. An iterator that ran another one in several
     processes is left out, and the options of the inner one are returned.
     """
-    if isinstance(iterator, str):
-        return {"type": iterator}
-    innermost: Config = dict(iterator)
+    innermost = as_options(iterator)
     while "base_iterator" in innermost:
         porting.note(place, _NOTE_ON_PROCESSES.format(key="base_iterator"))
-        innermost = dict(innermost["base_iterator"])
+        innermost = as_options(innermost["base_iterator"])
     return innermost
 
 
