@@ -35,8 +35,8 @@ from elmo_plugin.archives import import_all_plugins
 from elmo_plugin.commands.command import COMMANDS
 from elmo_plugin.commands.parser import make_parser
 from elmo_plugin.common.files import write_json
+from elmo_plugin.sweeps.configs import read_configs
 from elmo_plugin.sweeps.scores import Metric
-from elmo_plugin.sweeps.trainings import read_configs
 
 Curve = dict[float, Sequence[float]]  # the scores of the seeds with each part of the data
 

@@ -205,7 +205,7 @@ def _for_one_batch(config: dict[str, Any]) -> dict[str, Any]:
     Returns a configuration for `TrainModel` that runs in this process, on the CPU. Leaves out the
     keys that `TrainModel` does not take: `allennlp train` reads them itself.
     """
-    from elmo_plugin.sweeps.trainings import SEEDS
+    from elmo_plugin.sweeps.configs import SEEDS
 
     trainer = config.get("trainer", {})
     if isinstance(trainer, str):  # AllenNLP also takes only the name of a class
