@@ -64,13 +64,13 @@ def take_turns(
     return {name: several[1:] for name, several in times.items()}
 
 
-def rates(times: Mapping[str, list[float]], amount: int, unit: str = "tokens") -> dict[str, Any]:
+def rates(times: Mapping[str, list[float]], tokens: int) -> dict[str, Any]:
     """
-    Units per second in the median round of each work, by the prefix of its figures; `ratio` is the
+    Tokens per second in the median round of each work, by the prefix of its figures; `ratio` is the
     median over rounds of ours (prefix "") beside the peer (prefix "peer_"), if both were measured.
     """
     figures: dict[str, Any] = {
-        f"{prefix}{unit}_per_second": amount / statistics.median(several)
+        f"{prefix}tokens_per_second": tokens / statistics.median(several)
         for prefix, several in times.items()
     }
     if {"", "peer_"} <= times.keys():
