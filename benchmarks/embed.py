@@ -29,7 +29,7 @@ from machine import (
     shares_of_peak,
 )
 from material import Sentences, cut, in_batches, model_files, read_sentences, write_model
-from run import conditions, make_parser, measured, rates, report, take_turns
+from run import conditions, make_parser, measured, passed_on, rates, report, take_turns
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
@@ -157,10 +157,8 @@ def memory(args: argparse.Namespace, folder: str) -> dict[str, Any]:
     """
     if args.no_memory:
         return {}
-    options = ["--size", args.size, "--precision", args.precision, "--batch-size", args.batch_size]
-    options += ["--device", args.device, "--threads", args.threads, "--sentences", args.sentences]
-    options += ["--words", args.words] if args.words else []
-    options += ["--text", args.text] if args.text else []
+    names = "size precision batch_size device threads sentences words text"
+    options = passed_on(args, *names.split())
     return {
         f"{prefix}peak_memory_mb": in_fresh_process(
             __file__, *options, f"--alone={prefix}", "--model", folder

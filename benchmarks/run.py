@@ -53,6 +53,16 @@ def conditions(args: argparse.Namespace, *names: str) -> dict[str, Any]:
     }
 
 
+def passed_on(args: argparse.Namespace, *names: str) -> list[str]:
+    """Returns those of the options with these names that have a value, for another process."""
+    options = []
+    for name in names:
+        value = getattr(args, name)
+        if value is not None:
+            options.append(f"--{name.replace('_', '-')}={value}")
+    return options
+
+
 def take_turns(
     works: Mapping[str, Callable[[], object]], rounds: int, device: str = "cpu"
 ) -> dict[str, list[float]]:
