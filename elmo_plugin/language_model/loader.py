@@ -18,9 +18,9 @@ from torch.utils import data
 from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, BiLmError
 from elmo_plugin.common.errors import as_configuration_error, check_at_least
 from elmo_plugin.common.integers import ceil_div
+from elmo_plugin.language_model.blocks import count_evaluation_windows, evaluation_windows
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.corpus import Corpus, find_shards, prepare_corpus
-from elmo_plugin.language_model.evaluation import count_evaluation_windows, evaluation_windows
 from elmo_plugin.language_model.vocabulary import (
     WORDS,
     CountedWords,
