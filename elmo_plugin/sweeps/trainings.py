@@ -31,6 +31,7 @@ from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.provenance import provenance
 from elmo_plugin.common.streams import show
 from elmo_plugin.sweeps.configs import check_object, differing_keys, read_configs, with_seed
+from elmo_plugin.training import check_recovery
 
 METRICS_NAME = "metrics.json"
 PROVENANCE_NAME = "provenance.json"
@@ -257,7 +258,7 @@ def _train_in_folder(config: dict[str, Any], folder: Path, file_friendly_logging
     can_resume = config.get("trainer", {}).get("type") in RESUMABLE_TRAINERS
     recover = can_resume and (folder / CONFIG_NAME).exists()
     if recover:
-        _check_begun_config(folder, config)
+        check_recovery(folder, Params(copy.deepcopy(config)))
     # Frees the memory of the previous training's model: there may not be enough for two.
     gc.collect()
     try:
@@ -270,26 +271,6 @@ def _train_in_folder(config: dict[str, Any], folder: Path, file_friendly_logging
         )
     finally:
         close_log_files()
-
-
-def _check_begun_config(folder: Path, config: dict[str, Any]) -> None:
-    """
-    Raises `ConfigurationError` if the training that has begun in a folder has another configuration
-    than `config`.
-    """
-    try:
-        begun = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))
-    except ValueError:
-        # The earlier process was killed while it wrote the file, so the file says nothing about the
-        # training. `train_model` writes it again.
-        return
-    check_object(begun, str(folder / CONFIG_NAME))
-    differing = differing_keys(begun, config)
-    if differing:
-        raise ConfigurationError(
-            f"{folder} has another training, unfinished: different {differing}; remove it to start "
-            "over"
-        )
 
 
 def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -155,7 +155,7 @@ def test_an_unfinished_training_with_other_settings_is_named(
     unfinished.mkdir(parents=True)
     (unfinished / "config.json").write_text(Path(config).read_text())
     with pytest.raises(
-        SystemExit, match=r"1\.unfinished/training has another .*: different numpy_seed, .*; rem"
+        SystemExit, match=r"1\.unfinished/training: .* \(numpy_seed is 1, and was missing; .*: put"
     ):
         sweep([config], tmp_path / "runs", 1)
     assert not trained
