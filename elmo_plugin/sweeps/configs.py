@@ -31,6 +31,8 @@ def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
     changed = {}
     for name, config in configs.items():
         check_object(config, f"{source}: {name}")
+        if isinstance(config.get("trainer"), str):  # AllenNLP also takes only the name of its type
+            config["trainer"] = {"type": config["trainer"]}
         try:
             changed[name] = with_overrides(config, changes)
         except ValueError as error:

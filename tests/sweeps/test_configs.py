@@ -34,6 +34,12 @@ def test_configurations_are_files_or_variants_in_a_file(file: Path) -> None:
     assert read_configs(f"{file}:ner_top", '{"lr": 1}') == {"ner_top": {"layers": "top", "lr": 1}}
 
 
+def test_a_trainer_may_be_named_by_its_type_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonnet").write_text("{ trainer: 'resumable' }")
+    read = read_configs(f"{tmp_path}/a.jsonnet", '{"trainer.num_epochs": 2}')
+    assert read == {"a": {"trainer": {"type": "resumable", "num_epochs": 2}}}
+
+
 @pytest.mark.parametrize(
     ("text", "source", "message"),
     [
