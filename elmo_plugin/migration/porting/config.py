@@ -56,7 +56,7 @@ class Porting:
             return "0"
         return "1"
 
-    def note(self, place: str, text: str, kind: str = "changed") -> None:
+    def note(self, place: str, text: str, *, kind: str = "changed") -> None:
         """Adds a note; see `Note` for the kinds. A place may begin with a dot, as in `.trainer`."""
         self.notes.append(Note(place.lstrip("."), text, kind))
 

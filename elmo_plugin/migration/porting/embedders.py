@@ -111,7 +111,7 @@ def _note_embedder(
     """
     if indexer is None:
         text = f"it took {', '.join(arrays)}; now it gets the output of the indexer of its name"
-        porting.note(place, text, "left")
+        porting.note(place, text, kind="left")
     elif indexer == name:
         porting.note(place, "removed: an embedder gets all that the indexer of its name makes")
     else:

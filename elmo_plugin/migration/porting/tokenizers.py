@@ -47,7 +47,7 @@ def _port_tokenizer(porting: Porting, place: str, old: Config) -> Config:
             start_and_end_tokens[name] = old[name]
     if splitter["type"] in TABLES["splitters"]:
         removed = splitter["type"]
-        porting.note(place, f"{removed!r} was removed: {TABLES['splitters'][removed]}", "left")
+        porting.note(place, f"{removed!r} was removed: {TABLES['splitters'][removed]}", kind="left")
         splitter["type"] = "spacy"
     if _needs_old_words(splitter["type"], bool(start_and_end_tokens)):
         tokenizer = _as_old_words(splitter)

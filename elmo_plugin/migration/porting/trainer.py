@@ -63,7 +63,7 @@ def port_shuffle(porting: Porting) -> None:
             kind = "left"
         else:
             merge(maker, "shuffle", False)
-    porting.note("trainer.shuffle", text, kind)
+    porting.note("trainer.shuffle", text, kind=kind)
 
 
 def _maker_of_batches(porting: Porting) -> Config:
@@ -188,4 +188,6 @@ def port_trainer(porting: Porting) -> None:
     # Without the key, the configuration also runs on a machine that has only a CPU.
     if trainer.get("cuda_device") in (0, "0"):
         del trainer["cuda_device"]
-        porting.note("trainer.cuda_device", "removed: AllenNLP now uses a GPU by default", "advice")
+        porting.note(
+            "trainer.cuda_device", "removed: AllenNLP now uses a GPU by default", kind="advice"
+        )
