@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from machine import in_fresh_process, seconds
 from material import Sentences, in_batches, model_files, options_of, read_sentences, write_model
-from run import conditions, make_parser, rates, report
+from run import conditions, make_parser, passed_on, rates, report
 
 # Sentences in a round, and rounds: some minutes at AllenNLP's speed.
 EFFORT = {"tiny": (2048, 5), "small": (256, 5), "original": (64, 3)}
@@ -123,8 +123,7 @@ def predict(prefix: str, archive: Path, batches: list[Sentences]) -> dict[str, A
 
 
 def compare(args: argparse.Namespace, archive: Path, tokens: int) -> dict[str, Any]:
-    options = ["--size", args.size, "--batch-size", args.batch_size, "--threads", args.threads]
-    options += ["--sentences", args.sentences, *(["--text", args.text] if args.text else [])]
+    options = passed_on(args, "size", "batch_size", "threads", "sentences", "text")
     run = partial(in_fresh_process, __file__, *options, "--archive", archive)
     results = {
         prefix: [run(f"--alone={prefix}") for _ in range(args.rounds)] for prefix in ("peer_", "")

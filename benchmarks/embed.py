@@ -1,8 +1,8 @@
 """Tokens per second of a biLM, here and in AllenNLP: the same weights, the same sentences, one
 process.
 
-    python benchmarks/embed.py --size original --precision bfloat16 --batch-size 32 --json
-    embed.json
+    python benchmarks/embed.py --size original --precision bfloat16 --batch-size 32 \\
+        --json embed.json
 
 AllenNLP's `Elmo` (float32) and our fastest way in the precision asked for take turns. Both start
 from words and end with the vectors of all words; the median round counts. How each figure is
@@ -29,7 +29,7 @@ from machine import (
     shares_of_peak,
 )
 from material import Sentences, cut, in_batches, model_files, read_sentences, write_model
-from run import conditions, make_parser, measured, rates, report, take_turns
+from run import conditions, make_parser, measured, passed_on, rates, report, take_turns
 from torch import Tensor
 
 from elmo_plugin.bilm import BiLm, BiLmOptions
@@ -47,7 +47,8 @@ BYTES = {"float32": 4, "bfloat16": 2, "int8": 1}  # of a weight
 class Subject(NamedTuple):
     """
     embed: gives the vectors of all words of a batch, one below the other, each the mean of the
-    layers start_afresh: forgets the words that it has seen
+        layers
+    start_afresh: forgets the words that it has seen
     """
 
     embed: Callable[[Sentences], Tensor]
@@ -156,10 +157,8 @@ def memory(args: argparse.Namespace, folder: str) -> dict[str, Any]:
     """
     if args.no_memory:
         return {}
-    options = ["--size", args.size, "--precision", args.precision, "--batch-size", args.batch_size]
-    options += ["--device", args.device, "--threads", args.threads, "--sentences", args.sentences]
-    options += ["--words", args.words] if args.words else []
-    options += ["--text", args.text] if args.text else []
+    names = "size precision batch_size device threads sentences words text"
+    options = passed_on(args, *names.split())
     return {
         f"{prefix}peak_memory_mb": in_fresh_process(
             __file__, *options, f"--alone={prefix}", "--model", folder

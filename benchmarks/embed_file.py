@@ -1,7 +1,9 @@
 """Speed and memory of `allennlp elmo-embed` for texts of different lengths.
 
-python benchmarks/embed_file.py --words 10000 100000 1000000 10000000 --workers 1 2 --json
-embed_file.json
+    python benchmarks/embed_file.py --words 10000 100000 1000000 10000000 --workers 1 2 \\
+        --json embed_file.json
+
+benchmarks/README.md describes how each figure is measured.
 """
 
 import argparse
@@ -18,7 +20,7 @@ from typing import Any
 
 from machine import MEGABYTE, in_fresh_process, peak_memory, peak_of_process, seconds
 from material import Sentences, model_files, read_sentences, write_model
-from run import conditions, make_parser
+from run import conditions, make_parser, passed_on
 
 from elmo_plugin.bilm.io import DTYPES
 from elmo_plugin.bilm.precision import PRECISIONS
@@ -27,7 +29,7 @@ from elmo_plugin.common.provenance import provenance
 from elmo_plugin.embed_files import OUTPUT_FORMATS, EmbedSettings
 from elmo_plugin.embed_files.settings import LAYERS
 
-PASSED_ON = ("size", "precision", "layers", "dtype", "format")
+SHARED = ("size", "precision", "layers", "dtype", "format")
 
 
 def main() -> None:
@@ -35,7 +37,7 @@ def main() -> None:
     if args.alone:
         print(json.dumps(embed_alone(args)))
         return
-    shared = conditions(args, *PASSED_ON)
+    shared = conditions(args, *SHARED)
     runs = []
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         write_model(args.size, Path(folder))
@@ -77,7 +79,7 @@ def write_text(path: Path, sentences: Sentences, words: int) -> None:
 
 
 def run_alone(args: argparse.Namespace, folder: Path, workers: int) -> dict[str, Any]:
-    options = [f"--{name}={getattr(args, name)}" for name in (*PASSED_ON, "threads", "device")]
+    options = passed_on(args, *SHARED, "threads", "device")
     return in_fresh_process(__file__, *options, "--workers", workers, "--alone", folder)
 
 

@@ -1,6 +1,8 @@
 """Speed and memory of `elmo import` for a file of each one form, of different lengths.
 
-python benchmarks/import_data.py --lines 10000 100000 1000000 --json import_data.json
+    python benchmarks/import_data.py --lines 10000 100000 1000000 --json import_data.json
+
+benchmarks/README.md describes how each figure is measured.
 """
 
 import argparse

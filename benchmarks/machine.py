@@ -142,10 +142,10 @@ def in_fresh_process(*arguments: object) -> Any:
     return json.loads(result.stdout.splitlines()[-1])
 
 
-def profile(work: Callable[[], object], device: str, most: int = 12) -> dict[str, Any]:
+def profile(work: Callable[[], object], device: str) -> dict[str, Any]:
     """
     Profiles work: the seconds that pass without the profiler, those in which the GPU was busy, and
-    the longest operations, in milliseconds and calls.
+    the twelve longest operations, in milliseconds and calls.
     """
     taken = seconds(work, device)
     activities = [torch.profiler.ProfilerActivity.CPU] if device == "cpu" else None  # all
@@ -159,6 +159,6 @@ def profile(work: Callable[[], object], device: str, most: int = 12) -> dict[str
         "seconds": taken,
         "gpu_busy_seconds": sum(event.self_device_time_total for event in kernels) / 1e6,
         "longest": [
-            [event.key[:80], getattr(event, where) / 1e3, event.count] for event in events[:most]
+            [event.key[:80], getattr(event, where) / 1e3, event.count] for event in events[:12]
         ],
     }

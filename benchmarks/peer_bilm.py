@@ -33,7 +33,7 @@ class PeerBiLm(nn.Module):
     """
 
     def __init__(
-        self, options: BiLmOptions, num_words: int, num_negatives: int, dropout: float = 0.0
+        self, options: BiLmOptions, num_words: int, num_negatives: int, dropout: float
     ) -> None:
         super().__init__()
         char_cnn, lstm = options.char_cnn, options.lstm

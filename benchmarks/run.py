@@ -53,6 +53,16 @@ def conditions(args: argparse.Namespace, *names: str) -> dict[str, Any]:
     }
 
 
+def passed_on(args: argparse.Namespace, *names: str) -> list[str]:
+    """Returns those of the options with these names that have a value, for another process."""
+    options = []
+    for name in names:
+        value = getattr(args, name)
+        if value is not None:
+            options.append(f"--{name.replace('_', '-')}={value}")
+    return options
+
+
 def take_turns(
     works: Mapping[str, Callable[[], object]], rounds: int, device: str = "cpu"
 ) -> dict[str, list[float]]:
@@ -64,13 +74,13 @@ def take_turns(
     return {name: several[1:] for name, several in times.items()}
 
 
-def rates(times: Mapping[str, list[float]], amount: int, unit: str = "tokens") -> dict[str, Any]:
+def rates(times: Mapping[str, list[float]], tokens: int) -> dict[str, Any]:
     """
-    Units per second in the median round of each work, by the prefix of its figures; `ratio` is the
+    Tokens per second in the median round of each work, by the prefix of its figures; `ratio` is the
     median over rounds of ours (prefix "") beside the peer (prefix "peer_"), if both were measured.
     """
     figures: dict[str, Any] = {
-        f"{prefix}{unit}_per_second": amount / statistics.median(several)
+        f"{prefix}tokens_per_second": tokens / statistics.median(several)
         for prefix, several in times.items()
     }
     if {"", "peer_"} <= times.keys():

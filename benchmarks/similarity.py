@@ -14,7 +14,6 @@ tf-idf learns the words' weights from the sentences of the file; the others lear
 Needs scikit-learn and scipy.
 """
 
-import argparse
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from allennlp.data.tokenizers import Token
+from run import make_parser
 from scipy.sparse import csr_matrix
 from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -54,13 +54,10 @@ class Figures(NamedTuple):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = make_parser(__doc__, "size", "device", "rounds", "text")
+    parser.set_defaults(threads=1)
     parser.add_argument("pairs", metavar="FILE", help="SNLI's JSON lines")
     parser.add_argument("--bilm", default="base", help="the biLM (default: base)")
-    parser.add_argument("--threads", type=int, default=1, help="threads of torch (default: 1)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the figures")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     pairs = read_pairs(args.pairs)

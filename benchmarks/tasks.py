@@ -30,7 +30,7 @@ from allennlp.nn.util import get_text_field_mask, move_to_device
 from allennlp.training.optimizers import Optimizer
 from machine import MEGABYTE, in_fresh_process, peak_memory, profile
 from material import model_files, write_model
-from run import conditions, make_parser, report, take_turns
+from run import conditions, make_parser, passed_on, report, take_turns
 from task_material import DATA, TASKS, elmo_of, read_config, read_material
 from task_peers import PEERS, peer_config, peer_instance
 
@@ -245,11 +245,12 @@ def speed(subjects: dict[str, Subject], work: str, args: argparse.Namespace) -> 
 
 def memory(task: str, args: argparse.Namespace) -> dict[str, float]:
     """The peak of a process that trains, or predicts, each batch once."""
-    options = ["--tasks", task, "--size", args.size, "--data", args.data]
-    options += ["--batches", args.batches, "--threads", args.threads, "--device", args.device]
+    options = passed_on(args, "size", "data", "batches", "threads", "device")
     sides = {"peer_": "peer", "": "known"} if find_spec("allennlp_models") else {"": "known"}
     return {
-        prefix + work: in_fresh_process(__file__, *options, "--alone", name, "--work", work)
+        prefix + work: in_fresh_process(
+            __file__, *options, "--tasks", task, "--alone", name, "--work", work
+        )
         / MEGABYTE
         for work in WORK
         for prefix, name in sides.items()

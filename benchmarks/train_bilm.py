@@ -24,7 +24,7 @@ from arithmetic import training_operations
 from machine import MEGABYTE, in_fresh_process, peak_memory, profile, require, shares_of_peak
 from material import options_of, read_sentences
 from plain_bilm import PlainBiLm
-from run import conditions, make_parser, measured, rates, report, take_turns
+from run import conditions, make_parser, measured, passed_on, rates, report, take_turns
 from torch import Tensor, nn
 
 from elmo_plugin.bilm.characters import PADDING, word_to_character_ids
@@ -175,12 +175,11 @@ def memory(args: argparse.Namespace) -> dict[str, Any]:
     """Peak memory of each of the two, alone in a process that trains for one round."""
     if args.no_memory:
         return {}
-    passed_on = (
-        "size precision batch_size unroll_steps negatives vocabulary dropout device threads steps"
+    names = (
+        "size precision batch_size unroll_steps negatives vocabulary dropout device threads steps "
+        "text"
     )
-    options: list[object] = ["--text", args.text] if args.text else []
-    for name in passed_on.split():
-        options += [f"--{name.replace('_', '-')}", getattr(args, name)]
+    options = passed_on(args, *names.split())
     return {
         f"{prefix}peak_memory_mb": in_fresh_process(__file__, *options, f"--alone={prefix}")
         / MEGABYTE

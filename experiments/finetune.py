@@ -26,8 +26,9 @@ from allennlp.common.util import import_module_and_submodules
 from elmo_plugin.common.files import atomic_write, write_json
 from elmo_plugin.common.formats.text_files import read_lines
 from elmo_plugin.language_model import measure_perplexity
+from elmo_plugin.sweeps.configs import with_seed
 from elmo_plugin.sweeps.scores import Metric
-from elmo_plugin.sweeps.trainings import train, with_seed
+from elmo_plugin.sweeps.trainings import train
 from elmo_plugin.tasks import PennTreebankTokenizer
 from elmo_plugin.tasks.ner import Conll2003Reader
 

@@ -1,7 +1,7 @@
 """Trains on random parts of the training data (Peters et al., 2018, section 5.4, figure 1).
 
-    python experiments/sample_efficiency.py experiments/snli_baseline.jsonnet
-        experiments/snli_elmo.jsonnet \\ -s runs/snli_fractions --seeds 2 --fractions 0.01 0.1 1
+    python experiments/sample_efficiency.py experiments/snli_baseline.jsonnet \\
+        experiments/snli_elmo.jsonnet -s runs/snli_fractions --seeds 2 --fractions 0.01 0.1 1 \\
         --json runs/snli_fractions.json
 
 takes the arguments of `elmo sweep`, and `--fractions`. The parts are nested, stratified by label,
@@ -35,8 +35,9 @@ from elmo_plugin.archives import import_all_plugins
 from elmo_plugin.commands.command import COMMANDS
 from elmo_plugin.commands.parser import make_parser
 from elmo_plugin.common.files import write_json
-from elmo_plugin.sweeps.scores import Metric
-from elmo_plugin.sweeps.trainings import read_configs
+from elmo_plugin.sweeps.configs import read_configs
+from elmo_plugin.sweeps.scores import Metric, find_metric
+from elmo_plugin.sweeps.trainings import find_trainings
 
 Curve = dict[float, Sequence[float]]  # the scores of the seeds with each part of the data
 
@@ -116,18 +117,16 @@ def main() -> None:
     }
     write_json(folder / "configs.json", variants)
     scores_file = args.json or str(folder / "scores.json")
+    sources = [f"{folder}/configs.json:*"]
     arguments_of_sweep = vars(args) | {
-        "configs": [f"{folder}/configs.json:*"],
+        "configs": sources,
         "overrides": "",
         "json": scores_file,
         "include_package": ["sample_efficiency"],  # for the processes of --workers
     }
     COMMANDS["sweep"].execute(argparse.Namespace(**arguments_of_sweep))
     results = json.loads(Path(scores_file).read_text(encoding="utf-8"))
-    config = next(iter(configs.values()))
-    metric = Metric.parse(
-        args.metric or config.get("trainer", {}).get("validation_metric", "-loss")
-    )
+    metric = find_metric(find_trainings(sources, folder, args.seeds), args.metric)
     curves = curves_of_results({name: results[name] for name in variants})
     for name, other in itertools.permutations(curves, 2):
         most = max(curves[name])
@@ -135,11 +134,9 @@ def main() -> None:
         score = round(choose(map(statistics.mean, curves[other].values())), 4)
         fraction = fraction_to_reach(curves[name], score, metric.higher_is_better)
         runs = [folder / f"{name}@{most:g}" / str(seed) for seed in args.seeds]
-        updates = [
-            updates_to_reach(run, score, metric)
-            for run in runs
-            if not metric.name.startswith("test_")
-        ]
+        updates = []
+        if not metric.is_of_test_data:
+            updates = [updates_to_reach(run, score, metric) for run in runs]
         reach = {"score": score, "fraction": fraction, "updates": updates}
         results[f"{name}@{most:g}"].setdefault("reaches", {})[other] = reach
         print(f"{name} reaches the {score:.2f} of {other} with this part of the data: {fraction}")

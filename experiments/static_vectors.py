@@ -1,9 +1,9 @@
 """Trains static word vectors on a biLM's text, to separate the effect of context from the effect of
 more text.
 
-    pip install gensim PYTHONHASHSEED=1 python experiments/static_vectors.py data/lm/train-*.txt.gz
-    data/lm2/train-*.txt.gz \\
-        --output runs/static_vectors_base.txt
+    pip install gensim
+    PYTHONHASHSEED=1 python experiments/static_vectors.py data/lm/train-*.txt.gz \\
+        data/lm2/train-*.txt.gz --output runs/static_vectors_base.txt
 
 writes vectors of the size of `base`'s, trained by gensim on the files that `base` was trained on:
 skip-gram with negative sampling, 5 epochs, words that occur at least 3 times. One thread and the

@@ -1,4 +1,4 @@
-"""Linear probes of a biLM's layers (Peters et al., 2018, section 5.3, table 6), and their data."""
+"""Linear probes of a biLM's layers (Peters et al., 2018, section 5.3, table 6), and baselines."""
 
 import random
 from collections import Counter, defaultdict
@@ -12,77 +12,6 @@ from torch.nn import functional
 from elmo_plugin.analysis.representations import Representations, batches_of_words, num_words_in
 from elmo_plugin.common.integers import ceil_div
 
-
-class TaggedSentence(NamedTuple):
-    """Words, and a tag for each."""
-
-    words: list[str]
-    tags: list[str]
-
-
-def baseline_accuracies(
-    train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]
-) -> dict[str, float]:
-    """
-    Returns the accuracies of two guesses that need no vectors. `majority` is always to guess the
-    most frequent tag of the training data. `word` is to guess the most frequent tag of the same
-    word, or the majority tag if the word is not in the training data.
-    """
-    tags_of_word: dict[str, Counter[str]] = defaultdict(Counter)
-    all_tags: Counter[str] = Counter()
-    for sentence in train:
-        for word, tag in zip(sentence.words, sentence.tags, strict=True):
-            tags_of_word[word][tag] += 1
-            all_tags[tag] += 1
-    majority = _most_frequent(all_tags)
-    guess_for_word = {word: _most_frequent(tags) for word, tags in tags_of_word.items()}
-    right_by_majority = 0
-    right_by_word = 0
-    total = 0
-    for sentence in test:
-        for word, tag in zip(sentence.words, sentence.tags, strict=True):
-            total += 1
-            if tag == majority:
-                right_by_majority += 1
-            if tag == guess_for_word.get(word, majority):
-                right_by_word += 1
-    return {"majority": right_by_majority / total, "word": right_by_word / total}
-
-
-def _most_frequent(tags: Counter[str]) -> str:
-    """Returns the most frequent tag; of equally frequent tags, the one counted first."""
-    return max(tags, key=tags.__getitem__)
-
-
-def with_control_tags(
-    train: Sequence[TaggedSentence], test: Sequence[TaggedSentence], seed: int
-) -> tuple[list[TaggedSentence], list[TaggedSentence]]:
-    """
-    Returns the same sentences with the tags of a control task (Hewitt and Liang, 2019): each
-    distinct word has one tag, drawn at random by the tags' frequencies in the training data.
-    Vectors can predict such tags only by identifying the word.
-    """
-    counts: Counter[str] = Counter()
-    for sentence in train:
-        counts.update(sentence.tags)
-    vocabulary: set[str] = set()
-    for sentence in [*train, *test]:
-        vocabulary.update(sentence.words)
-    words = sorted(vocabulary)  # the order of a set differs from process to process
-    drawn = random.Random(seed).choices(list(counts), weights=list(counts.values()), k=len(words))
-    tag_of_word = dict(zip(words, drawn, strict=True))
-
-    def retag(sentences: Sequence[TaggedSentence]) -> list[TaggedSentence]:
-        """Returns the sentences with the drawn tags."""
-        retagged = []
-        for sentence in sentences:
-            tags = [tag_of_word[word] for word in sentence.words]
-            retagged.append(TaggedSentence(sentence.words, tags))
-        return retagged
-
-    return retag(train), retag(test)
-
-
 WORDS_AT_ONCE = 20_000  # about how many words are embedded at a time
 _SCORED_AT_ONCE = 8192  # words
 BATCH_SIZE = 256  # words
@@ -90,6 +19,13 @@ DEFAULT_EPOCHS = 10
 MIN_STEPS = 2000  # of training, unless the user chooses the number of epochs
 LEARNING_RATE = 0.005  # of the first step; it decreases to 0
 _SMALLEST_DEVIATION = 1e-6
+
+
+class TaggedSentence(NamedTuple):
+    """Words, and a tag for each."""
+
+    words: list[str]
+    tags: list[str]
 
 
 class ProbeScore(NamedTuple):
@@ -145,6 +81,35 @@ def word_vectors(representations: Representations, sentences: Sequence[TaggedSen
         layers = representations.embed([sentence.words for sentence in batch])
         parts.append(representations.combine(torch.cat(layers, dim=1)))
     return torch.cat(parts, dim=1)
+
+
+def with_control_tags(
+    train: Sequence[TaggedSentence], test: Sequence[TaggedSentence], seed: int
+) -> tuple[list[TaggedSentence], list[TaggedSentence]]:
+    """
+    Returns the same sentences with the tags of a control task (Hewitt and Liang, 2019): each
+    distinct word has one tag, drawn at random by the tags' frequencies in the training data.
+    Vectors can predict such tags only by identifying the word.
+    """
+    counts: Counter[str] = Counter()
+    for sentence in train:
+        counts.update(sentence.tags)
+    vocabulary: set[str] = set()
+    for sentence in [*train, *test]:
+        vocabulary.update(sentence.words)
+    words = sorted(vocabulary)  # the order of a set differs from process to process
+    drawn = random.Random(seed).choices(list(counts), weights=list(counts.values()), k=len(words))
+    tag_of_word = dict(zip(words, drawn, strict=True))
+
+    def retag(sentences: Sequence[TaggedSentence]) -> list[TaggedSentence]:
+        """Returns the sentences with the drawn tags."""
+        retagged = []
+        for sentence in sentences:
+            tags = [tag_of_word[word] for word in sentence.words]
+            retagged.append(TaggedSentence(sentence.words, tags))
+        return retagged
+
+    return retag(train), retag(test)
 
 
 def _labels(tag_numbers: Mapping[str, int], tasks: Sequence[Sequence[TaggedSentence]]) -> Tensor:
@@ -255,3 +220,37 @@ class LinearProbes:
         features = (vectors - self._mean) * self._scale  # Shape: (combinations, words, dim)
         logits = torch.baddbmm(self._bias, features, self._weight)
         return logits.unflatten(2, (-1, self._num_classes))
+
+
+def baseline_accuracies(
+    train: Sequence[TaggedSentence], test: Sequence[TaggedSentence]
+) -> dict[str, float]:
+    """
+    Returns the accuracies of two guesses that need no vectors. `majority` is always to guess the
+    most frequent tag of the training data. `word` is to guess the most frequent tag of the same
+    word, or the majority tag if the word is not in the training data.
+    """
+    tags_of_word: dict[str, Counter[str]] = defaultdict(Counter)
+    all_tags: Counter[str] = Counter()
+    for sentence in train:
+        for word, tag in zip(sentence.words, sentence.tags, strict=True):
+            tags_of_word[word][tag] += 1
+            all_tags[tag] += 1
+    majority = _most_frequent(all_tags)
+    guess_for_word = {word: _most_frequent(tags) for word, tags in tags_of_word.items()}
+    right_by_majority = 0
+    right_by_word = 0
+    total = 0
+    for sentence in test:
+        for word, tag in zip(sentence.words, sentence.tags, strict=True):
+            total += 1
+            if tag == majority:
+                right_by_majority += 1
+            if tag == guess_for_word.get(word, majority):
+                right_by_word += 1
+    return {"majority": right_by_majority / total, "word": right_by_word / total}
+
+
+def _most_frequent(tags: Counter[str]) -> str:
+    """Returns the most frequent tag; of equally frequent tags, the one counted first."""
+    return max(tags, key=tags.__getitem__)

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
@@ -50,37 +49,6 @@ class Representations(NamedTuple):
         """
         combined = [combination.apply(layers) for combination in self.combinations.values()]
         return torch.stack(combined).cpu()
-
-
-@dataclass(frozen=True)
-class RepresentationSettings:
-    """
-    Which vectors of words an analysis compares.
-
-    # Parameters
-
-    bilm : `str`
-        A source of `BiLm.from_pretrained`.
-    mixes : `Sequence[str]`
-        Archives of models. Their mixes of the biLM's layers are compared as well.
-    with_controls : `bool`
-        Whether `controls` are added.
-    trust : `bool`
-        See `load_archive`.
-    precision, device : `str`
-        See `BiLm.from_pretrained`.
-    cache : `str`, optional (default = `None`)
-        The folder of a `SqliteCache` for the biLM's vectors. By default the folder that the
-        environment variable `ELMO_PLUGIN_CACHE` names, if it is set; otherwise nothing is cached.
-    """
-
-    bilm: str
-    mixes: Sequence[str] = ()
-    with_controls: bool = False
-    trust: bool = False
-    precision: str = "float32"
-    device: str = "cpu"
-    cache: str | None = None
 
 
 def layer_representations(
@@ -134,26 +102,51 @@ def controls(bilm: BiLm, representations: Representations) -> list[Representatio
     ]
 
 
-def load_representations(settings: RepresentationSettings) -> list[Representations]:
-    """Loads a biLM, and returns its `layer_representations`, then the `controls` if requested."""
-    bilm = BiLm.from_pretrained(settings.bilm, settings.precision, settings.device)
-    layers = layer_representations(bilm, settings.mixes, trust=settings.trust)
-    cache_folder = settings.cache or os.environ.get("ELMO_PLUGIN_CACHE")
+def load_representations(
+    source: str,
+    *,
+    mixes: Sequence[str],
+    with_controls: bool,
+    trust: bool,
+    precision: str,
+    device: str,
+    cache: str | None,
+) -> list[Representations]:
+    """
+    Loads a biLM, and returns its `layer_representations`, then the `controls` if requested.
+
+    # Parameters
+
+    source, precision, device : `str`
+        See `BiLm.from_pretrained`.
+    mixes : `Sequence[str]`
+        Archives of models. Their mixes of the biLM's layers are compared as well.
+    with_controls : `bool`
+        Whether `controls` are added.
+    trust : `bool`
+        See `load_archive`.
+    cache : `str`, optional
+        The folder of a `SqliteCache` for the biLM's vectors. By default the folder that the
+        environment variable `ELMO_PLUGIN_CACHE` names, if it is set; otherwise nothing is cached.
+    """
+    bilm = BiLm.from_pretrained(source, precision, device)
+    layers = layer_representations(bilm, mixes, trust=trust)
+    cache_folder = cache or os.environ.get("ELMO_PLUGIN_CACHE")
     if cache_folder:
         embed_with_cache = partial(bilm.embed, cache=SqliteCache(cache_folder))
         layers = Representations(embed_with_cache, layers.combinations)
-    if not settings.with_controls:
+    if not with_controls:
         return [layers]
     return [layers, *controls(bilm, layers)]
 
 
-def random_bilm(bilm: BiLm, seed: int = 1) -> BiLm:
+def random_bilm(bilm: BiLm) -> BiLm:
     """
     Returns a frozen biLM with the same options on the same device, whose weights are random: it was
     never trained.
     """
     with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay the same
-        torch.manual_seed(seed)
+        torch.manual_seed(1)  # always the same weights
         untrained = BiLm(bilm.options)
     untrained.to(bilm.device)
     untrained.eval()

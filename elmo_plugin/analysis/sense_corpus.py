@@ -83,7 +83,7 @@ def _sentence_of_json(content: Any) -> SenseSentence:
     `AttributeError` if it does not describe one; the caller names file and line.
     """
     words = content["tokens"]
-    if not is_list_of(words, str):
+    if not is_list_of(words, str) or not is_list_of(content["targets"], dict):
         raise TypeError
     targets = [_target_of_json(target) for target in content["targets"]]
     for target in targets:
@@ -92,9 +92,9 @@ def _sentence_of_json(content: Any) -> SenseSentence:
     return SenseSentence(words, targets)
 
 
-def _target_of_json(content: Any) -> Target:
+def _target_of_json(content: dict[str, Any]) -> Target:
     """
-    Returns the target that a value of JSON describes. Raises `KeyError`, `TypeError` or
+    Returns the target that an object of JSON describes. Raises `KeyError`, `TypeError` or
     `AttributeError` if it does not describe one; the caller names file and line.
     """
     index = content["index"]

@@ -12,7 +12,7 @@ from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.integers import is_whole_number
 
 if TYPE_CHECKING:
-    from elmo_plugin.analysis.representations import RepresentationSettings
+    from elmo_plugin.analysis.representations import Representations
 
 STANDARD_OUTPUT = "/dev/stdout"
 BILM_NAMES = (
@@ -170,12 +170,12 @@ def cluster_address(dask: str | None) -> str | None:
     return dask
 
 
-def representation_settings(args: argparse.Namespace) -> "RepresentationSettings":
-    """Returns which vectors of words `elmo probe` and `elmo senses` compare."""
-    from elmo_plugin.analysis.representations import RepresentationSettings
+def load_representations(args: argparse.Namespace) -> "list[Representations]":
+    """Loads the vectors of words that `elmo probe` and `elmo senses` compare."""
+    from elmo_plugin.analysis import representations
 
-    return RepresentationSettings(
-        bilm=args.bilm,
+    return representations.load_representations(
+        args.bilm,
         mixes=args.mix,
         with_controls=args.controls,
         trust=args.trust,

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from elmo_plugin.commands.options import (
     TextPath,
     add_shared,
+    load_representations,
     positive_int,
-    representation_settings,
 )
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
@@ -69,7 +69,6 @@ def read_tagged(path: str) -> "list[TaggedSentence]":
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     from elmo_plugin.analysis.probes import baseline_accuracies, probe_layers
-    from elmo_plugin.analysis.representations import load_representations
 
     train = read_tagged(args.train)
     test = read_tagged(args.test)
@@ -79,7 +78,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     if len(tags) == 1:
         raise BiLmError(f"{args.train}: all words have the same tag")
     scores: list[ProbeScore] = []
-    for representations in load_representations(representation_settings(args)):
+    for representations in load_representations(args):
         scores += probe_layers(representations, train, test, seeds=args.seeds, epochs=args.epochs)
     guesses = baseline_accuracies(train, test)
     _show_accuracies(guesses, scores)

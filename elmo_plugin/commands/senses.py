@@ -14,7 +14,7 @@ from elmo_plugin.commands.options import (
     InputPath,
     TextPath,
     add_shared,
-    representation_settings,
+    load_representations,
 )
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.streams import show
@@ -55,7 +55,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     from elmo_plugin.analysis.nearest_sense import NearestSense, score_senses
-    from elmo_plugin.analysis.representations import load_representations
     from elmo_plugin.analysis.sense_corpus import (
         read_first_senses,
         read_senses,
@@ -69,7 +68,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     else:
         first_sense_of = wordnet_first_senses()
     scores: dict[str, list[SenseScore]] = {test: [] for test in args.tests}
-    for representations in load_representations(representation_settings(args)):
+    for representations in load_representations(args):
         model = NearestSense(representations)
         num_words = model.fit(read_senses(args.train))
         if num_words == 0:

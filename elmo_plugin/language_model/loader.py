@@ -18,9 +18,9 @@ from torch.utils import data
 from elmo_plugin.bilm import MAX_CHARACTERS_PER_TOKEN, BiLmError
 from elmo_plugin.common.errors import as_configuration_error, check_at_least
 from elmo_plugin.common.integers import ceil_div
+from elmo_plugin.language_model.blocks import count_evaluation_windows, evaluation_windows
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.corpus import Corpus, find_shards, prepare_corpus
-from elmo_plugin.language_model.evaluation import count_evaluation_windows, evaluation_windows
 from elmo_plugin.language_model.vocabulary import (
     WORDS,
     CountedWords,
@@ -149,12 +149,9 @@ class BiLmStreamLoader(DataLoader):
     @property
     def fingerprint(self) -> dict[str, str]:
         """What must be equal to resume: the text, its order, and how it is cut into batches."""
-        vocabulary = "None"
-        if self._vocab is not None:
-            vocabulary = vocabulary_fingerprint(self._vocab)
         fingerprint = {
             "text": self._corpus.fingerprint,
-            "vocabulary": vocabulary,
+            "vocabulary": vocabulary_fingerprint(self._known_vocab),
             "batch_size": str(self._batch_size),
             "unroll_steps": str(self._unroll_steps),
             "seed": str(self._seed),
@@ -279,24 +276,26 @@ class BiLmStreamLoader(DataLoader):
         return _EpochBatches(corpus, windows)
 
     @property
-    def _indexed_corpus(self) -> IndexedCorpus:
-        """The text as a model with the vocabulary reads it. The first access indexes it."""
-        if self._indexed is None:
-            self._indexed = self._index_corpus()
-        return self._indexed
-
-    def _index_corpus(self) -> IndexedCorpus:
-        """Indexes the text with the vocabulary. Raises `ConfigurationError` without one."""
+    def _known_vocab(self) -> Vocabulary:
+        """The vocabulary. Raises `ConfigurationError` if `index_with` has not been called."""
         if self._vocab is None:
             raise ConfigurationError(
                 "bilm_stream: index_with(vocab) must come before the first batch"
             )
-        number_of_word = self._vocab.get_token_to_index_vocabulary(WORDS)
-        unknown_number = number_of_word[self._vocab._oov_token]
-        with as_configuration_error():
-            return IndexedCorpus(
-                self._corpus.chunks, number_of_word, unknown_number, self._max_characters
-            )
+        return self._vocab
+
+    @property
+    def _indexed_corpus(self) -> IndexedCorpus:
+        """The text as a model with the vocabulary reads it. The first access indexes it."""
+        if self._indexed is None:
+            vocab = self._known_vocab
+            number_of_word = vocab.get_token_to_index_vocabulary(WORDS)
+            unknown_number = number_of_word[vocab._oov_token]
+            with as_configuration_error():
+                self._indexed = IndexedCorpus(
+                    self._corpus.chunks, number_of_word, unknown_number, self._max_characters
+                )
+        return self._indexed
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,12 @@ from overrides import overrides
 from torch import Tensor, distributed
 
 from elmo_plugin.bilm import BiLm, BiLmOptions, LstmState, VocabularySoftmax, pack
-from elmo_plugin.bilm.io import Checkpoint, read_checkpoint
+from elmo_plugin.bilm.io import Checkpoint, options_from_state, read_checkpoint
 from elmo_plugin.common.errors import as_configuration_error, check_choice
-from elmo_plugin.common.formats.torch_files import json_to_tensor
+from elmo_plugin.common.formats.torch_files import json_to_tensor, load_state
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.language_model.evaluation import perplexities
-from elmo_plugin.language_model.vocabulary import WORDS, adapt_softmax, take_options_from_weights
+from elmo_plugin.language_model.vocabulary import WORDS, adapt_softmax
 from elmo_plugin.training import bfloat16_autocast
 
 logger = get_logger(__name__)
@@ -360,7 +361,7 @@ class BiLmLanguageModel(Model):
         more, because its options are stored with the weights.
         """
         weights_file = weights_file or Path(serialization_dir) / "best.th"
-        take_options_from_weights(config["model"], weights_file)
+        _take_options_from_weights(config["model"], weights_file)
         return super()._load(config, serialization_dir, weights_file, cuda_device)
 
 
@@ -372,3 +373,19 @@ def _check_negatives(num_negatives: int | None, num_words: int) -> None:
             f"model.num_negatives: expected 1 to {most}, a third of the vocabulary's words, or "
             f"null (the full softmax, best for a small vocabulary), got {num_negatives}"
         )
+
+
+def _take_options_from_weights(model: Params, weights_file: str | PathLike) -> None:
+    """
+    Changes the section `model` of an archive's configuration so that the model can be constructed
+    without the biLM from which its training started: replaces `initial`, the name of that biLM, by
+    the options that are stored with the archive's weights. Without `initial`, nothing is changed.
+
+    Raises `ConfigurationError` if no options are stored with the weights.
+    """
+    if "initial" not in model:
+        return
+    name = f"weight file {weights_file}"
+    with as_configuration_error():
+        model["options"] = options_from_state(load_state(Path(weights_file), name), name)
+    del model["initial"]

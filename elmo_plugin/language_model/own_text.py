@@ -27,11 +27,11 @@ BLOCK_LINES = 10
 # In each period of this many blocks, one block is for dev and one for test.
 SHORTEST_PERIOD = 20
 # Periods of a long text are longer, so that dev and test have about this many blocks at most.
-_MOST_BLOCKS_OF_ROLE = 500
+_MOST_BLOCKS_OF_PART = 500
 # A text of fewer lines or sentences cannot be split: the last block of a period is for test.
 _LEAST_TO_SPLIT = BLOCK_LINES * (SHORTEST_PERIOD - 1) + 1
-# Stands for a role, for the files of one text that is to be split among all roles.
-_ALL_ROLES = ""
+# Stands for a part, for the files of one text that is to be split among all parts.
+_ALL_PARTS = ""
 _MOST_FILES_IN_ERROR = 3  # enough to recognize them
 # How often a word must occur to be predicted.
 MIN_COUNT = 5
@@ -128,7 +128,7 @@ def write_text(
 
     files : `Mapping[str, Sequence[Path]]`
         The files for "train", for "dev" and maybe for "test"; or only "", with the files of one
-        text that is to be split among these roles.
+        text that is to be split among these parts.
     folder : `Path`
         Gets the files.
     language : `str`, optional
@@ -138,23 +138,23 @@ def write_text(
     column : `int`, optional
         The texts are tables, and this is the number of their column of words.
 
-    Returns figures of the file of each role. Raises `BiLmError` if a text cannot be read, naming
-    the file and the place in it; if a role gets no sentence; or if no word of the training text is
+    Returns figures of the file of each part. Raises `BiLmError` if a text cannot be read, naming
+    the file and the place in it; if a part gets no sentence; or if no word of the training text is
     frequent enough to be predicted.
     """
     rules = None
     if language is not None:
         rules = SpacyRules(language, "sentencizer")
     figures = _write_sentences(files, folder, rules, column)
-    for role, figures_of_role in figures.items():
-        if figures_of_role.sentences == 0:
+    for part, figures_of_part in figures.items():
+        if figures_of_part.sentences == 0:
             # Why there may be fewer sentences than the user expects.
             hint = ""
             if column is not None:
                 hint = "; a blank line ends a sentence"
             elif language is None:
                 hint = "; --language CODE finds the sentences in raw text"
-            raise BiLmError(f"{_expected_text(files)}; {role} got no sentence{hint}")
+            raise BiLmError(f"{_expected_text(files)}; {part} got no sentence{hint}")
     _check_frequencies(figures["train"])
     figures["dev"].repeated = _count_repeated(folder)
     return figures
@@ -181,26 +181,26 @@ def _write_sentences(
     column: int | None,
 ) -> dict[str, TextFigures]:
     """
-    Writes the sentences of each role into its file in the folder, and returns the figures of each
-    role. `rules` and `column` say how the texts are read, as for `write_text`.
+    Writes the sentences of each part into its file in the folder, and returns the figures of each
+    part. `rules` and `column` say how the texts are read, as for `write_text`.
     """
-    roles = [role for role in PARTS if role in files or _ALL_ROLES in files]
-    figures = {role: TextFigures() for role in roles}
+    parts = [part for part in PARTS if part in files or _ALL_PARTS in files]
+    figures = {part: TextFigures() for part in parts}
     with ExitStack() as stack:
         outputs: dict[str, TextIO] = {}
-        for role in roles:
-            file = (folder / f"{role}.txt").open("w", encoding="utf-8")
-            outputs[role] = stack.enter_context(file)
-        for role, words in _assigned_sentences(files, rules, column):
-            figures[role].add(words)
-            outputs[role].write(" ".join(words) + "\n")
+        for part in parts:
+            file = (folder / f"{part}.txt").open("w", encoding="utf-8")
+            outputs[part] = stack.enter_context(file)
+        for part, words in _assigned_sentences(files, rules, column):
+            figures[part].add(words)
+            outputs[part].write(" ".join(words) + "\n")
     return figures
 
 
 def _expected_text(files: Mapping[str, Sequence[Path]]) -> str:
     """Returns the beginning of an error message: what the files should contain."""
     expected = "text"
-    if _ALL_ROLES in files:
+    if _ALL_PARTS in files:
         expected = f"at least {_LEAST_TO_SPLIT} sentences to train, validate and test on"
     all_files = list(chain.from_iterable(files.values()))
     named_files = ", ".join(str(file) for file in all_files[:_MOST_FILES_IN_ERROR])
@@ -223,27 +223,27 @@ def _count_repeated(folder: Path) -> int:
 def _assigned_sentences(
     files: Mapping[str, Sequence[Path]], rules: SpacyRules | None, column: int | None
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yields the role of each sentence, and its words."""
-    for role, paths in files.items():
-        if role == _ALL_ROLES:
+    """Yields the part of each sentence, and its words."""
+    for part, paths in files.items():
+        if part == _ALL_PARTS:
             yield from _split_sentences(paths, rules, column)
         else:
             for line, place in _lines(paths, column):
                 for words in _sentences(line, place, rules):
-                    yield role, words
+                    yield part, words
 
 
 def _split_sentences(
     paths: Sequence[Path], rules: SpacyRules | None, column: int | None
 ) -> Iterator[tuple[str, list[str]]]:
     """
-    Divides one text among the roles, and yields the role of each sentence, and its words. The text
-    is divided in blocks of lines, so that all sentences of a line get the same role. If there are
+    Divides one text among the parts, and yields the part of each sentence, and its words. The text
+    is divided in blocks of lines, so that all sentences of a line get the same part. If there are
     too few lines, it is divided in blocks of sentences.
     """
     num_lines = sum(1 for _ in _lines(paths, column))
     num_blocks = num_lines // BLOCK_LINES
-    period = max(SHORTEST_PERIOD, num_blocks // _MOST_BLOCKS_OF_ROLE)
+    period = max(SHORTEST_PERIOD, num_blocks // _MOST_BLOCKS_OF_PART)
     divides_lines = num_lines >= _LEAST_TO_SPLIT
     num_sentences_before = 0
     for num_lines_before, (line, place) in enumerate(_lines(paths, column)):
@@ -252,13 +252,13 @@ def _split_sentences(
                 block = num_lines_before // BLOCK_LINES
             else:
                 block = num_sentences_before // BLOCK_LINES
-            yield _role_of(block, period), words
+            yield _part_of(block, period), words
             num_sentences_before += 1
 
 
-def _role_of(block: int, period: int) -> str:
+def _part_of(block: int, period: int) -> str:
     """
-    Returns the role of the block with this index. In each period of so many blocks, the last block
+    Returns the part of the block with this index. In each period of so many blocks, the last block
     of the first half is for dev, the last block of the second half is for test, and the others are
     for train.
     """
@@ -366,9 +366,9 @@ def describe_text(figures: Mapping[str, TextFigures]) -> Iterator[str]:
     Yields lines for the user: the sizes of the files, likely mistakes in them, and the recipe that
     was chosen.
     """
-    for role, figures_of_role in figures.items():
-        num_sentences = figures_of_role.sentences
-        yield f"{role}.txt: {num_sentences:,} sentences, {figures_of_role.words:,} words"
+    for part, figures_of_part in figures.items():
+        num_sentences = figures_of_part.sentences
+        yield f"{part}.txt: {num_sentences:,} sentences, {figures_of_part.words:,} words"
     train = figures["train"]
     dev = figures["dev"]
     if dev.repeated > dev.sentences / 5:  # a few sentences are repeated in any text

@@ -33,7 +33,7 @@ from elmo_plugin.language_model.evaluation import (
 )
 from elmo_plugin.language_model.windows import StreamLayout
 
-STATES = ("carry", "reset")
+_STATES = ("carry", "reset")
 UNROLL_STEPS = 64  # how many words of each block are read at a time; changes no score
 DECIMALS = 6  # to which the scores of single words are rounded
 
@@ -80,7 +80,7 @@ def measure_perplexity(
     words, the size of the vocabulary, and how the text was read. Raises `BiLmError` if the archive
     contains no softmax, or the text is empty.
     """
-    check_choice("state", state, STATES)
+    check_choice("state", state, _STATES)
     device = str(get_device(device))
     shards = find_shards(*texts)
     model = _load_scoring_model(archive, precision, device)

@@ -4,23 +4,19 @@ Vocabularies of AllenNLP: counted, read from bilm-tf's files, checked; a softmax
 
 import math
 from hashlib import blake2b
-from os import PathLike
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, Vocabulary
 from overrides import overrides
 from torch import Tensor
 
 from elmo_plugin.bilm import BEGIN_SENTENCE_TOKEN, END_SENTENCE_TOKEN, BiLmError
-from elmo_plugin.bilm.io import UNKNOWN_WORDS, SoftmaxWeights, options_from_state
+from elmo_plugin.bilm.io import UNKNOWN_WORDS, SoftmaxWeights
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.text_files import decode, read_lines
-from elmo_plugin.common.formats.torch_files import load_state
 from elmo_plugin.language_model.corpus import Corpus
 
 WORDS = "words"  # the namespace of the vocabulary
@@ -217,19 +213,3 @@ def _rows_of_known_words(
     else:
         row_of_word[vocab._padding_token] = unknown_row
     return row_of_word
-
-
-def take_options_from_weights(model: Params, weights_file: str | PathLike) -> None:
-    """
-    Changes the section `model` of an archive's configuration so that the model can be constructed
-    without the biLM from which its training started: replaces `initial`, the name of that biLM, by
-    the options that are stored with the archive's weights. Without `initial`, nothing is changed.
-
-    Raises `ConfigurationError` if no options are stored with the weights.
-    """
-    if "initial" not in model:
-        return
-    name = f"weight file {weights_file}"
-    with as_configuration_error():
-        model["options"] = options_from_state(load_state(Path(weights_file), name), name)
-    del model["initial"]

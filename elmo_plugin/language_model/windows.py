@@ -118,7 +118,7 @@ def training_windows(
     block_words: int,
     seed: int,
     epoch: int,
-    first: int = 0,
+    first: int,
 ) -> Iterator[Window]:
     """
     Yields the windows of an epoch, from the one with index `first` on. Each direction reads the

@@ -20,7 +20,7 @@ Scores = dict[str, list[float]]  # for each configuration, a score of each seed
 # and those on the test data.
 _BEST = "best_validation_"
 _TEST = "test_"
-DEFAULT_METRIC = "-loss"  # of AllenNLP's trainer
+_DEFAULT_METRIC = "-loss"  # of AllenNLP's trainer
 
 
 class Metric(NamedTuple):
@@ -104,7 +104,7 @@ def _common_validation_metric(trainings: Sequence[Training]) -> object:
     metric_by_config = {}
     for training in trainings:
         trainer = training.config.get("trainer", {})
-        metric_by_config[training.name] = trainer.get("validation_metric", DEFAULT_METRIC)
+        metric_by_config[training.name] = trainer.get("validation_metric", _DEFAULT_METRIC)
     metrics = list(metric_by_config.values())
     if any(metric != metrics[0] for metric in metrics):
         differing = ", ".join(f"{metric} of {name}" for name, metric in metric_by_config.items())

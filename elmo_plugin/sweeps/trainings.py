@@ -4,7 +4,6 @@ of this machine or of a Dask cluster. A training that is finished already is not
 """
 
 import copy
-import fnmatch
 import gc
 import json
 import os
@@ -22,21 +21,21 @@ import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.params import parse_overrides, with_overrides
 from allennlp.models.archival import CONFIG_NAME
 from filelock import Timeout
 
 from elmo_plugin.archives import import_all_plugins
-from elmo_plugin.common.errors import BiLmError, message_of, raise_if_sigterm
+from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
 from elmo_plugin.common.files import locked, write_json
 from elmo_plugin.common.logs import close_log_files
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.provenance import provenance
 from elmo_plugin.common.streams import show
+from elmo_plugin.sweeps.configs import check_object, differing_keys, read_configs, with_seed
+from elmo_plugin.training import check_recovery
 
 METRICS_NAME = "metrics.json"
 PROVENANCE_NAME = "provenance.json"
-SEEDS = ("random_seed", "numpy_seed", "pytorch_seed")
 RESUMABLE_TRAINERS = ("bilm", "resumable")
 # Errors that a user's mistake raises. Their message is enough: a traceback would not help.
 _USER_MISTAKES = (ConfigurationError, BiLmError, FileNotFoundError)
@@ -52,6 +51,39 @@ class Training(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.name} with seed {self.seed}"
+
+
+def find_trainings(
+    sources: Sequence[str], folder: Path, seeds: Sequence[int], overrides: str = ""
+) -> list[Training]:
+    """
+    Lists each configuration of the `sources` with each seed; `ner` with seed 2 is in
+    `folder/ner/2`. Raises `ConfigurationError` if two configurations have the same name, or a name
+    cannot be a folder's.
+    """
+    configs: dict[str, dict[str, Any]] = {}
+    for source in sources:
+        for name, config in read_configs(source, overrides).items():
+            if name in configs:
+                raise ConfigurationError(f"several configurations have the name {name}")
+            _check_folder_name(name, source)
+            configs[name] = config
+    trainings = []
+    for name, config in configs.items():
+        for seed in seeds:
+            folder_of_training = folder / name / str(seed)
+            trainings.append(Training(name, seed, with_seed(config, seed), folder_of_training))
+    return trainings
+
+
+def _check_folder_name(name: str, source: str) -> None:
+    """Raises `ConfigurationError` if a folder cannot have the name of a configuration."""
+    has_forbidden_character = any(character in name for character in ("/", "\\", "\0"))
+    if has_forbidden_character or name in ("", ".", ".."):
+        raise ConfigurationError(
+            f"{source}: the configuration {name!r} cannot have a folder of its name; give it one "
+            "without slashes and backslashes"
+        )
 
 
 class Outcome(NamedTuple):
@@ -169,11 +201,6 @@ def _outcome_of_task(task: Any) -> Outcome:
     return Outcome.of_error(error)
 
 
-def with_seed(config: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Returns the configuration with this seed for every library."""
-    return config | dict.fromkeys(SEEDS, seed)
-
-
 def train(
     config: dict[str, Any], folder: Path, file_friendly_logging: bool = False
 ) -> dict[str, Any]:
@@ -232,7 +259,7 @@ def _train_in_folder(config: dict[str, Any], folder: Path, file_friendly_logging
     can_resume = config.get("trainer", {}).get("type") in RESUMABLE_TRAINERS
     recover = can_resume and (folder / CONFIG_NAME).exists()
     if recover:
-        _check_begun_config(folder, config)
+        check_recovery(folder, Params(copy.deepcopy(config)))
     # Frees the memory of the previous training's model: there may not be enough for two.
     gc.collect()
     try:
@@ -247,26 +274,6 @@ def _train_in_folder(config: dict[str, Any], folder: Path, file_friendly_logging
         close_log_files()
 
 
-def _check_begun_config(folder: Path, config: dict[str, Any]) -> None:
-    """
-    Raises `ConfigurationError` if the training that has begun in a folder has another configuration
-    than `config`.
-    """
-    try:
-        begun = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))
-    except ValueError:
-        # The earlier process was killed while it wrote the file, so the file says nothing about the
-        # training. `train_model` writes it again.
-        return
-    _check_object(begun, str(folder / CONFIG_NAME))
-    differing = _differing_keys(begun, config)
-    if differing:
-        raise ConfigurationError(
-            f"{folder} has another training, unfinished: different {differing}; remove it to start "
-            "over"
-        )
-
-
 def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     """
     Returns the metrics of a finished training. Raises `ConfigurationError` if the folder has a
@@ -277,106 +284,9 @@ def read_metrics(config: dict[str, Any], folder: Path) -> dict[str, Any]:
         metrics = json.loads((folder / METRICS_NAME).read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError, ValueError):
         raise ConfigurationError(f"{folder} exists, but its training is not finished") from None
-    _check_object(trained, str(folder / CONFIG_NAME))
-    _check_object(metrics, str(folder / METRICS_NAME))
-    differing = _differing_keys(trained, config)
+    check_object(trained, str(folder / CONFIG_NAME))
+    check_object(metrics, str(folder / METRICS_NAME))
+    differing = differing_keys(trained, config)
     if differing:
         raise ConfigurationError(f"{folder} has another training: different {differing}")
     return metrics
-
-
-def _differing_keys(trained: dict[str, Any], config: dict[str, Any]) -> str:
-    """Returns the keys whose values differ, with commas between them, or an empty string."""
-    old = Params(trained).as_flat_dict()
-    new = Params(config).as_flat_dict()
-    differing = [key for key in old.keys() | new.keys() if old.get(key) != new.get(key)]
-    return ", ".join(sorted(differing))
-
-
-def find_trainings(
-    sources: Sequence[str], folder: Path, seeds: Sequence[int], overrides: str = ""
-) -> list[Training]:
-    """
-    Lists each configuration of the `sources` with each seed; `ner` with seed 2 is in
-    `folder/ner/2`. Raises `ConfigurationError` if two configurations have the same name, or a name
-    cannot be a folder's.
-    """
-    configs: dict[str, dict[str, Any]] = {}
-    for source in sources:
-        for name, config in read_configs(source, overrides).items():
-            if name in configs:
-                raise ConfigurationError(f"several configurations have the name {name}")
-            _check_folder_name(name, source)
-            configs[name] = config
-    trainings = []
-    for name, config in configs.items():
-        for seed in seeds:
-            folder_of_training = folder / name / str(seed)
-            trainings.append(Training(name, seed, with_seed(config, seed), folder_of_training))
-    return trainings
-
-
-def _check_folder_name(name: str, source: str) -> None:
-    """Raises `ConfigurationError` if a folder cannot have the name of a configuration."""
-    has_forbidden_character = any(character in name for character in ("/", "\\", "\0"))
-    if has_forbidden_character or name in ("", ".", ".."):
-        raise ConfigurationError(
-            f"{source}: the configuration {name!r} cannot have a folder of its name; give it one "
-            "without slashes and backslashes"
-        )
-
-
-def read_configs(source: str, overrides: str = "") -> dict[str, dict[str, Any]]:
-    """
-    Reads configurations, and returns them by their names. The source `FILE` is a single one, which
-    has the name of the file without its suffix. In the source `FILE:VARIANT`, the file has an
-    object with several configurations, and `VARIANT` names one of them; `FILE:sst_*` chooses all
-    whose names begin with `sst_`. The `overrides` change each configuration. They are written in
-    JSON, as for `allennlp train`.
-
-    Raises `ConfigurationError` if a text is malformed, if the variant is not in the file, or if the
-    file contains anything but configurations.
-    """
-    try:
-        changes = parse_overrides(overrides)
-        configs = _read_variants(source)
-    except RuntimeError as error:  # Jsonnet raises it for all mistakes
-        raise ConfigurationError(message_of(error)) from None
-    _check_object(changes, "the overrides")
-    changed = {}
-    for name, config in configs.items():
-        _check_object(config, f"{source}: {name}")
-        try:
-            changed[name] = with_overrides(config, changes)
-        except ValueError as error:
-            raise ConfigurationError(f"{source}: {error}") from None
-        # The type of the trainer will say whether a training can be resumed.
-        _check_object(changed[name].get("trainer", {}), f"{source}: {name}, its trainer")
-    return changed
-
-
-def _read_variants(source: str) -> dict[str, Any]:
-    """
-    Returns the configurations of a source, see `read_configs`, before the overrides change them.
-    """
-    file, _, pattern = source.rpartition(":")
-    # In "https://host/file" and "C:\\file" the colon belongs to the path, and a path follows it.
-    is_whole_file = not file or "/" in pattern or "\\" in pattern
-    if is_whole_file:
-        content = Params.from_file(source).as_dict(quiet=True)
-        _check_object(content, source)
-        return {Path(source).stem: content}
-    content = Params.from_file(file).as_dict(quiet=True)
-    _check_object(content, file)
-    names = fnmatch.filter(content, pattern)
-    if not names:
-        raise ConfigurationError(
-            f"{file}: unknown variant {pattern}, expected {', '.join(content)}"
-        )
-    return {name: content[name] for name in names}
-
-
-def _check_object(value: object, what: str) -> None:
-    """Raises `ConfigurationError`, beginning with `what`, if a value is no JSON object."""
-    if not isinstance(value, dict):
-        raise ConfigurationError(f"{what}: expected a JSON object, got {value!r:.40}")

@@ -19,7 +19,7 @@ logger = get_logger(__name__)
 
 # How the names of a checkpoint's files end. The second pattern is for a sharded training, in
 # which each process ("worker") writes its own part of the state.
-FILE_SUFFIXES = (".th", "_w*.th")
+_FILE_SUFFIXES = (".th", "_w*.th")
 # The files and folders of a training that a killed process may have left unfinished.
 _WRITTEN_WHOLE = ("model_state_*.th", "training_state_*.th", "best.th", "config.json", "vocabulary")
 
@@ -183,7 +183,7 @@ class AtomicCheckpointer(Checkpointer):
         folder = Path(self._serialization_dir)
         files: list[Path] = []
         for kind in ("model_state", "training_state"):
-            for suffix in FILE_SUFFIXES:
+            for suffix in _FILE_SUFFIXES:
                 files += folder.glob(f"{kind}_{point}{suffix}")
         return files
 

@@ -44,7 +44,7 @@ def check_recovery(folder: Path, params: Params) -> None:
     found = list(differences(written, given))
     if found:
         raise ConfigurationError(
-            f"{folder}: the configuration is not the one of the training that --recover continues "
+            f"{folder}: the configuration is not the one of the training in this folder "
             f"({_join_first(found)}): put that back, or train in another folder"
         )
 

@@ -2,14 +2,12 @@
 
 import json
 import os
-import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import torch
 from allennlp.common.checks import ConfigurationError
 from allennlp.data import DataLoader, TensorDict
@@ -24,6 +22,7 @@ from torch import Tensor
 from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.embedding import ElmoRepresentations
+from elmo_plugin.training.random_states import random_states, set_random_states
 from elmo_plugin.training.recovery import check_finished_metrics
 from elmo_plugin.training.schedules import averaged_weights
 
@@ -31,37 +30,6 @@ logger = get_logger(__name__)
 
 # The key, in a checkpoint's training state, of the values that AllenNLP leaves out.
 KEY = "exact_resume"
-
-
-def random_states(device: torch.device) -> dict[str, Any]:
-    """
-    Returns the states of the global random number generators, as plain values and tensors that
-    `load_plain` can read.
-    """
-    numpy_state = cast(tuple[Any, ...], np.random.get_state())
-    algorithm, key, position, has_gauss, cached_gaussian = numpy_state
-    states = {
-        "python": random.getstate(),
-        # `key` becomes a list, because `load_plain` cannot read arrays.
-        "numpy": (algorithm, key.tolist(), position, has_gauss, cached_gaussian),
-        "torch": torch.get_rng_state(),
-        "cuda": None,
-    }
-    if device.type == "cuda":
-        states["cuda"] = torch.cuda.get_rng_state(device)
-    return states
-
-
-def set_random_states(states: dict[str, Any], device: torch.device) -> None:
-    """
-    Restores the states that `random_states` returned. The GPU's generator is left unchanged if the
-    states were taken on a CPU, or if the training now runs on one.
-    """
-    random.setstate(states["python"])
-    np.random.set_state(states["numpy"])
-    torch.set_rng_state(states["torch"])
-    if states["cuda"] is not None and device.type == "cuda":
-        torch.cuda.set_rng_state(states["cuda"], device)
 
 
 class EpochProgress(TrainerCallback):
@@ -308,9 +276,6 @@ class ResumableTrainer(GradientDescentTrainer):
         if self._distributed:
             rank = torch.distributed.get_rank()
         process_state = processes[rank]
-        # Checkpoints of earlier versions do not say which epochs are validated: here, all are.
-        num_epochs = training_state["epochs_completed"] + 1
-        process_state.setdefault("validates_epochs", [True] * num_epochs)
         self._check_resume(process_state)
         return process_state
 

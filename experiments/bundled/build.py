@@ -32,7 +32,8 @@ from first_sentences import score as first_sentences
 from elmo_plugin import plugin  # noqa: F401 (registers all)
 from elmo_plugin.common.bundled import BUNDLED
 from elmo_plugin.common.files import atomic_write
-from elmo_plugin.sweeps.trainings import find_trainings, read_configs, train
+from elmo_plugin.sweeps.configs import read_configs
+from elmo_plugin.sweeps.trainings import find_trainings, train
 
 HERE = Path(__file__).parent
 RUNS = Path("runs/models")

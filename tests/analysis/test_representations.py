@@ -79,10 +79,11 @@ def test_a_bag_of_characters_counts_the_bytes_of_words_and_an_empty_word_has_non
 def test_controls_are_a_random_bilm_of_the_same_sizes_and_a_bag_of_characters() -> None:
     bilm = BiLm.from_pretrained("tiny")
     state = torch.random.get_rng_state()
-    one, same, other = (random_bilm(bilm, seed) for seed in (1, 1, 2))
+    one = random_bilm(bilm)
+    same = random_bilm(bilm)
     assert torch.random.get_rng_state().equal(state)
     assert one.options == bilm.options and not one.is_trainable and not one.training
-    assert one.digest() == same.digest() != other.digest() != bilm.digest()
+    assert one.digest() == same.digest() != bilm.digest()
     names = [
         name for each in controls(bilm, layer_representations(bilm)) for name in each.combinations
     ]

@@ -65,6 +65,8 @@ def test_xml_and_json_lines_give_the_same_sentences(tmp_path: Path, between_word
     [
         '{"tokens": ["a"]}',
         '{"tokens": [1], "targets": []}',
+        '{"tokens": ["a"], "targets": {}}',
+        '{"tokens": ["a"], "targets": ""}',
         *(target_line(index=index) for index in (1, -1, 0.5)),
         *(target_line(length=0), target_line(pos="x"), target_line(lemma="")),
         *(target_line(senses=senses) for senses in ([], "a")),

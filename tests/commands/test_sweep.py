@@ -18,6 +18,7 @@ from filelock import FileLock
 from elmo_plugin.common import files
 from elmo_plugin.common.provenance import provenance
 from elmo_plugin.sweeps import trainings
+from elmo_plugin.sweeps.configs import with_seed
 from tests.commands.run import run
 from tests.experiments.configs import BILM
 from tests.trained_tagger import tagger_config
@@ -128,9 +129,7 @@ def test_only_trainings_that_resume_exactly_continue_from_a_checkpoint(
     for seed in (1, 2):
         (tmp_path / "runs" / "ner" / f"{seed}.unfinished" / "training").mkdir(parents=True)
     unfinished = tmp_path / "runs" / "ner" / "2.unfinished" / "training" / "config.json"
-    unfinished.write_text(
-        json.dumps(trainings.with_seed(Params.from_file(config).as_dict(quiet=True), 2))
-    )
+    unfinished.write_text(json.dumps(with_seed(Params.from_file(config).as_dict(quiet=True), 2)))
     sweep([config], tmp_path / "runs", 2)
     assert [training.recover for training in trained] == [False, recovers]
 
@@ -156,7 +155,7 @@ def test_an_unfinished_training_with_other_settings_is_named(
     unfinished.mkdir(parents=True)
     (unfinished / "config.json").write_text(Path(config).read_text())
     with pytest.raises(
-        SystemExit, match=r"1\.unfinished/training has another .*: different numpy_seed, .*; rem"
+        SystemExit, match=r"1\.unfinished/training: .* \(numpy_seed is 1, and was missing; .*: put"
     ):
         sweep([config], tmp_path / "runs", 1)
     assert not trained

@@ -11,7 +11,7 @@ import torch
 from elmo_plugin.common.bundled import trained_models
 from elmo_plugin.common.formats.archives import read_members
 from elmo_plugin.common.formats.torch_files import json_to_tensor, load_plain
-from elmo_plugin.sweeps.trainings import with_seed
+from elmo_plugin.sweeps.configs import with_seed
 from tests.conftest import REPOSITORY
 from tests.experiments.configs import read_config
 

@@ -2,7 +2,10 @@
 weights.
 """
 
+import ast
 import json
+import re
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -20,10 +23,29 @@ from elmo_plugin.bilm import BiLm
 from elmo_plugin.bilm.io.training_archive import read_archive
 from elmo_plugin.sweeps import trainings
 from elmo_plugin.sweeps.scores import Metric
+from tests.conftest import REPOSITORY
 from tests.experiments.configs import BILM
 from tests.experiments.programs import experiment_module
 from tests.trained_bilm import random_bilm, write_training
 from tests.trained_tagger import tagger_config
+
+PROGRAMS = sorted(
+    str(path.relative_to(REPOSITORY))
+    for folder in ("benchmarks", "experiments")
+    for path in (REPOSITORY / folder).rglob("*.py")
+)
+
+
+@pytest.mark.parametrize("file", PROGRAMS)
+def test_the_commands_in_the_docstring_of_a_program_are_whole(file: str) -> None:
+    tree = ast.parse((REPOSITORY / file).read_text())
+    docstring = ast.get_docstring(tree, clean=False) or ""
+    docstring = re.sub(r"\\\n\s*", "", docstring)  # a backslash continues a line
+    for command in re.findall(r"^    \S.*", docstring, re.MULTILINE):
+        words = [word for word in shlex.split(command) if not re.fullmatch(r"[A-Z]+=\w+", word)]
+        assert words[0] in ("npm", "pip", "python", "uv"), command
+        assert not {"pip", "python"} <= set(words), command
+        assert all(word == word.strip() for word in words), command
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 import math
 from copy import deepcopy
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -14,10 +14,7 @@ from elmo_plugin.bilm.softmax import VocabularySoftmax
 from elmo_plugin.language_model.chunks import IndexedCorpus
 from elmo_plugin.language_model.evaluation import (
     SentenceScores,
-    block_groups,
     corpus_sentences,
-    count_evaluation_windows,
-    evaluation_windows,
     score_sentences,
 )
 from elmo_plugin.language_model.windows import StreamLayout
@@ -27,16 +24,6 @@ from tests.small_bilm import small_options
 
 CHUNKS = distinct_words([[3, 1, 9], [2], [5, 7, 4, 1]])
 Scores = list[SentenceScores]
-
-
-@pytest.mark.parametrize("lengths", [[[2, 4, 5, 1, 1]], [[2], [4, 5], [1, 1]]])
-def test_a_block_is_the_fewest_sentences_with_enough_words(lengths: list[list[int]]) -> None:
-    corpus = in_memory(distinct_words(lengths))
-    blocks = []
-    for group in block_groups(corpus, num_rows=2, block_words=5):
-        in_whole_text = (group.boundaries + group.text.first_sentence).tolist()
-        blocks += pairwise(in_whole_text)
-    assert blocks == [(0, 2), (2, 3), (3, 5)]  # the last one is shorter
 
 
 def _model(num_words: int) -> tuple[BiLm, VocabularySoftmax]:
@@ -148,14 +135,3 @@ def test_unknown_words_are_marked() -> None:
     assert [words for words, _ in read] == list(chain.from_iterable(CHUNKS))
     unknown = [word for words, is_unknown in read for word in np.array(words)[is_unknown]]
     assert sorted(unknown) == sorted(chain.from_iterable(chain.from_iterable(CHUNKS)))[::3]
-
-
-@given(LENGTHS, st.integers(1, 3), st.integers(1, 8), st.integers(1, 25))
-def test_every_process_gets_the_counted_number_of_windows(
-    lengths, batch_size, steps, block_words
-) -> None:
-    text = in_memory(distinct_words(lengths))
-    for process in range(2):
-        layout = StreamLayout(batch_size, steps, process, 2)
-        windows = list(evaluation_windows(text, layout, block_words))
-        assert len(windows) == count_evaluation_windows(text, layout, block_words)

@@ -2,13 +2,11 @@
 
 import json
 import os
-import random
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from allennlp.common.checks import ConfigurationError
@@ -16,7 +14,6 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 
 from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 from elmo_plugin.language_model.trainer import BiLmTrainer
-from elmo_plugin.training.resumable import random_states, set_random_states
 from tests.language_model.stateful import PlaceKeepingLoader, StatefulModel, make_trainer
 from tests.training.kills import KILLED, exit_at, exit_code, no_wait
 
@@ -101,18 +98,6 @@ def test_a_training_killed_at_any_moment_ends_with_the_same_result(
         assert again == expected, f"killed at event {event}"
         assert not list(folder.glob(".*")), "nothing half-written is left"
     assert event > 30
-
-
-def test_random_states_are_plain_values_and_give_the_same_draws(tmp_path: Path) -> None:
-    def draws() -> list[float]:
-        return [random.gauss(0, 1), np.random.randn(), torch.rand(()).item(), random.random()]
-
-    cpu = torch.device("cpu")
-    draws()  # one of a pair of normal numbers is now kept for the next draw
-    save_tensors(random_states(cpu), tmp_path / "states")
-    expected = draws()
-    set_random_states(load_state(tmp_path / "states"), cpu)
-    assert draws() == expected
 
 
 def test_models_and_loaders_of_other_kinds_are_refused(tmp_path: Path) -> None:

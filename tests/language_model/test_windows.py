@@ -80,7 +80,7 @@ def test_windows_are_counted_without_being_read(
 ) -> None:
     text = in_memory(distinct_words(lengths))
     layout = StreamLayout(batch_size, steps, processes - 1, processes)
-    windows = list(training_windows(text, layout, 1000, 5, epoch))
+    windows = list(training_windows(text, layout, 1000, 5, epoch, first=0))
     assert count_training_windows(Corpus(text.chunks, ""), layout, 5, epoch) == len(windows)
 
 

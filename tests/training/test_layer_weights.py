@@ -11,7 +11,7 @@ from allennlp.training import TrainerCallback
 from allennlp.training.callbacks.log_writer import LogWriterCallback
 
 from elmo_plugin.embedding import read_layer_weights
-from elmo_plugin.training import callbacks  # noqa: F401 (registers it)
+from elmo_plugin.training import layer_weights  # noqa: F401 (registers it)
 from tests.trained_bilm import random_bilm, write_training
 from tests.trained_tagger import tagger_config, train
 

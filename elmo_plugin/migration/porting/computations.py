@@ -3,15 +3,19 @@ Changes the configuration of an old archive so that its model computes as before
 for a new training needs none of this.
 """
 
-import json
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.migration.porting.config import Config, Porting, type_of
+from elmo_plugin.migration.porting.config import (
+    Config,
+    Porting,
+    objects_in,
+    read_table,
+    token_indexers_in,
+    type_of,
+)
 
-_TABLES: Config = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+_TABLES: Config = read_table("computations.json")
 _PRELU_SLOPE = 0.25  # torch's initial value
 _CONSTANT_PRELU = {"type": "leaky_relu", "negative_slope": _PRELU_SLOPE}
 _SPACY_CHANGED = (
@@ -24,8 +28,8 @@ _ELMO = "elmo_token_embedder"
 def port_computations(porting: Porting) -> None:
     """Changes the ported configuration of an archive, and notes each change and difference."""
     _note_differences(porting)
-    _note_spacy(porting)
     if porting.version == "0":
+        _note_spacy(porting)
         _use_old_layers(porting)
         _make_slopes_constant(porting)
         _index_cached_words(porting)
@@ -61,8 +65,6 @@ def _note_differences(porting: Porting) -> None:
 
 def _note_spacy(porting: Porting) -> None:
     """Notes that spaCy's rules have changed, for readers that split text by them."""
-    if porting.version != "0":
-        return
     for key in ("dataset_reader", "validation_dataset_reader"):
         reader = porting.get(key)
         tokenizer = type_of(reader.get("tokenizer"))
@@ -110,7 +112,7 @@ def _index_cached_words(porting: Porting) -> None:
     word of a namespace. The old configuration names the namespace and the inputs of ELMo, but the
     ported one no longer has these options.
     """
-    for place, part in Porting(porting.old).objects("model"):
+    for place, part in objects_in(porting.old, "model"):
         inputs_of_embedders = part.get("embedder_to_indexer_map")
         if not isinstance(inputs_of_embedders, dict):
             continue  # without the map, no embedder gets the ids of words beside the characters
@@ -141,8 +143,8 @@ def _index_words_of_embedder(
         "lowercase_tokens": _is_lowercased(porting.old, word_indexer),
     }
     # Each dataset reader has its own indexers.
-    for indexers_place, indexers in porting.objects():
-        if indexers_place.endswith("token_indexers") and name in indexers:
+    for indexers_place, indexers in token_indexers_in(porting.config).items():
+        if name in indexers:
             indexers[name] = indexer
             text = "now the characters of the vocabulary's words, whose vectors were cached"
             porting.note(f"{indexers_place}.{name}", text)
@@ -160,9 +162,10 @@ def _find_word_input(inputs: Any) -> str | None:
     return None
 
 
-def _is_lowercased(config: Mapping[str, Any], indexer_name: str) -> bool:
+def _is_lowercased(config: Config, indexer_name: str) -> bool:
     """Returns whether an indexer looks words up in lower case."""
-    for place, indexers in Porting(config).objects():
-        if place.endswith("token_indexers") and isinstance(indexers.get(indexer_name), dict):
-            return indexers[indexer_name].get("lowercase_tokens", False)
+    for indexers in token_indexers_in(config).values():
+        indexer = indexers.get(indexer_name)
+        if isinstance(indexer, dict):
+            return indexer.get("lowercase_tokens", False)
     return False

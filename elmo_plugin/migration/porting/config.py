@@ -9,16 +9,13 @@ from typing import Any, NamedTuple
 Config = dict[str, Any]
 
 
-def _read_table(name: str) -> Any:
+def read_table(name: str) -> Any:
     """Reads a file of JSON in this folder."""
     return json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
-TABLES: Config = _read_table("tables.json")
+TABLES: Config = read_table("tables.json")
 """Old names of AllenNLP, and the new ones."""
-
-DEFAULTS: list[Config] = _read_table("defaults.json")
-"""The defaults that changed, each with the file of AllenNLP's source that says so."""
 
 
 class Note(NamedTuple):
@@ -45,8 +42,8 @@ class Porting:
     """A copy of a configuration that rules change in place, and their notes."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self.old = config
-        self.config = deepcopy(dict(config))
+        self.old = dict(config)
+        self.config = deepcopy(self.old)
         self.notes: list[Note] = []
 
     @property
@@ -59,18 +56,13 @@ class Porting:
             return "0"
         return "1"
 
-    def note(self, place: str, text: str, kind: str = "changed") -> None:
+    def note(self, place: str, text: str, *, kind: str = "changed") -> None:
         """Adds a note; see `Note` for the kinds. A place may begin with a dot, as in `.trainer`."""
         self.notes.append(Note(place.lstrip("."), text, kind))
 
     def objects(self, below: str = "") -> list[tuple[str, Config]]:
-        """
-        Returns each object of the configuration with its place, or only those below a top-level
-        key. It is a complete list, because rules change the configuration while they go through it.
-        """
-        if not below:
-            return list(_objects(self.config, ""))
-        return list(_objects(self.config.get(below), below))
+        """Returns the objects of the ported configuration, see `objects_in`."""
+        return objects_in(self.config, below)
 
     def get(self, key: str) -> Config:
         """Returns the object at a top-level key, or a new empty one."""
@@ -78,6 +70,21 @@ class Porting:
         if not isinstance(value, dict):
             return {}
         return value
+
+
+def objects_in(config: Config, below: str = "") -> list[tuple[str, Config]]:
+    """
+    Returns each object of a configuration with its place, or only those below a top-level key. It
+    is a complete list, because rules change the configuration while they go through it.
+    """
+    if not below:
+        return list(_objects(config, ""))
+    return list(_objects(config.get(below), below))
+
+
+def token_indexers_in(config: Config) -> dict[str, Config]:
+    """Returns the token indexers of each dataset reader, by their names, with the place as key."""
+    return {place: part for place, part in objects_in(config) if place.endswith("token_indexers")}
 
 
 def _objects(value: Any, path: str) -> Iterator[tuple[str, Config]]:
@@ -169,6 +176,16 @@ def type_of(value: Any) -> str:
     if not isinstance(value, str):
         return ""
     return value
+
+
+def as_options(value: Any) -> Config:
+    """
+    Returns a copy of an object, with its type; see `type_of` for a text. Raises `TypeError` or
+    `ValueError` for any other value.
+    """
+    if isinstance(value, str):
+        return {"type": value}
+    return dict(value)
 
 
 def without_type(options: Config) -> Config:

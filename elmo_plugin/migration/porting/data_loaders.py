@@ -7,6 +7,7 @@ from elmo_plugin.migration.porting.config import (
     TABLES,
     Config,
     Porting,
+    as_options,
     replace_by_items,
     type_of,
     without_type,
@@ -50,7 +51,7 @@ def _loader_from_iterator(porting: Porting, place: str, iterator: Any) -> Config
         loader["batch_sampler"] = sampler | _pop_sorting_options(options)
         if options.pop("skip_smaller_batches", False):
             text = "removed: `max_tokens_sampler` lacks `drop_last`"
-            porting.note(f"{place}.skip_smaller_batches", text, "left")
+            porting.note(f"{place}.skip_smaller_batches", text, kind="left")
     elif "bucket" in kind:
         sampler = {"type": "bucket", "batch_size": batch_size}
         loader["batch_sampler"] = sampler | _pop_sorting_options(options) | _pop_drop_last(options)
@@ -74,7 +75,7 @@ def _loader_from_iterator(porting: Porting, place: str, iterator: Any) -> Config
 def _max_tokens_sampler(porting: Porting, place: str, max_samples: list[Any]) -> Config:
     """Returns the sampler for a limit such as `["num_tokens", 2000]`."""
     _padding_key, max_tokens = max_samples
-    porting.note(f"{place}.maximum_samples_per_batch", "now `max_tokens` alone", "left")
+    porting.note(f"{place}.maximum_samples_per_batch", "now `max_tokens` alone", kind="left")
     return {"type": "max_tokens_sampler", "max_tokens": max_tokens}
 
 
@@ -104,12 +105,10 @@ def _innermost_iterator(porting: Porting, place: str, iterator: Any) -> Config:
     Returns the options of an iterator, with its type. An iterator that ran another one in several
     processes is left out, and the options of the inner one are returned.
     """
-    if isinstance(iterator, str):
-        return {"type": iterator}
-    innermost: Config = dict(iterator)
+    innermost = as_options(iterator)
     while "base_iterator" in innermost:
         porting.note(place, _NOTE_ON_PROCESSES.format(key="base_iterator"))
-        innermost = dict(innermost["base_iterator"])
+        innermost = as_options(innermost["base_iterator"])
     return innermost
 
 
@@ -119,7 +118,7 @@ def _note_lost_iterator(porting: Porting, place: str, kind: str) -> None:
         reason = "was removed"
     else:
         reason = "is not AllenNLP's: write it as a `BatchSampler`"
-    porting.note(place, f"{kind!r} {reason}; batches are made at random for now", "left")
+    porting.note(place, f"{kind!r} {reason}; batches are made at random for now", kind="left")
 
 
 def _note_removed_option(porting: Porting, place: str, option: str) -> None:
@@ -130,7 +129,7 @@ def _note_removed_option(porting: Porting, place: str, option: str) -> None:
     note_kind = "left"
     if option in _MINOR_OPTIONS:
         note_kind = "changed"
-    porting.note(f"{place}.{option}", text, note_kind)
+    porting.note(f"{place}.{option}", text, kind=note_kind)
 
 
 def _field_names(sorting_keys: Any) -> list[str]:
@@ -160,7 +159,7 @@ def _port_loader(porting: Porting, key: str) -> None:
         if kind in ("random", "sequential"):
             porting.note(f"{key}.sampler", "now `shuffle`")
         else:
-            porting.note(f"{key}.sampler", f"now `shuffle`, without {kind}", "left")
+            porting.note(f"{key}.sampler", f"now `shuffle`, without {kind}", kind="left")
 
 
 def _port_batch_sampler(porting: Porting, key: str, loader: Config, batch_sampler: Config) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from copy import deepcopy
 from typing import Any
 
-from elmo_plugin.migration.porting.config import Config, Porting, type_of
+from elmo_plugin.migration.porting.config import Config, Porting, token_indexers_in, type_of
 
 _EMBEDDER_OPTIONS = ("type", "allow_unmatched_keys", "embedder_to_indexer_map")
 
@@ -56,7 +56,7 @@ def port_unmatched_embedders(porting: Porting) -> None:
     Gives each indexer the name of the embedder that reads from it, because AllenNLP 2 has no
     `embedder_to_indexer_map`. `empty` embeds the output of indexers that no embedder reads.
     """
-    indexers_of_readers = _token_indexers(porting)
+    indexers_of_readers = list(token_indexers_in(porting.config).values())
     old_names = _names_in(indexers_of_readers)
     for place, part in porting.objects("model"):
         embedders = part.get("token_embedders")
@@ -111,16 +111,11 @@ def _note_embedder(
     """
     if indexer is None:
         text = f"it took {', '.join(arrays)}; now it gets the output of the indexer of its name"
-        porting.note(place, text, "left")
+        porting.note(place, text, kind="left")
     elif indexer == name:
         porting.note(place, "removed: an embedder gets all that the indexer of its name makes")
     else:
         porting.note(place, f"removed: the indexer {indexer!r} is now {name!r}")
-
-
-def _token_indexers(porting: Porting) -> list[Config]:
-    """Returns the token indexers of each reader, by their names."""
-    return [part for place, part in porting.objects() if place.endswith("token_indexers")]
 
 
 def _names_in(indexers_of_readers: list[Config]) -> set[str]:
@@ -195,7 +190,7 @@ def port_classifier_words(porting: Porting) -> None:
     """
     if type_of(porting.get("model")) != "basic_classifier":
         return
-    indexers_of_readers = _token_indexers(porting)
+    indexers_of_readers = list(token_indexers_in(porting.config).values())
     kinds = set()
     for indexers in indexers_of_readers:
         for indexer in indexers.values():

@@ -4,6 +4,7 @@ from elmo_plugin.migration.porting.config import (
     TABLES,
     Config,
     Porting,
+    as_options,
     nested,
     replace_by_items,
     type_of,
@@ -135,11 +136,7 @@ def _port_bilinear_sizes(
 
 def _port_legacy_attention(porting: Porting, place: str, attention: Config) -> None:
     """Replaces an attention that only calls a similarity function by the function."""
-    function = attention.get("similarity_function", "dot_product")
-    if isinstance(function, str):
-        function = {"type": function}
-    if not isinstance(function, dict):
-        return  # the configuration is not valid, and AllenNLP will say so
+    function = as_options(attention.get("similarity_function", "dot_product"))
     attention.clear()
     attention.update(function)
     porting.note(place, "the similarity function stands for itself, without `legacy`")

@@ -2,7 +2,10 @@
 
 import re
 
-from elmo_plugin.migration.porting.config import DEFAULTS, Config, Porting, type_of
+from elmo_plugin.migration.porting.config import Config, Porting, read_table, type_of
+
+# The defaults that changed, each with the file of AllenNLP's source that says so.
+_DEFAULTS: list[Config] = read_table("defaults.json")
 
 
 def write_defaults(porting: Porting) -> None:
@@ -13,7 +16,7 @@ def write_defaults(porting: Porting) -> None:
     if not any(note.kind == "changed" for note in porting.notes):
         return
     for place, part in porting.objects():
-        for default in DEFAULTS:
+        for default in _DEFAULTS:
             if porting.version in default["versions"] and _concerns(default, place, part):
                 _write_default(porting, default, place, part)
     _write_label_encoding(porting)

@@ -78,7 +78,7 @@ def apply_rules(porting: Porting) -> None:
         except _UNEXPECTED_VALUE:
             porting.config = config_before
             porting.notes = notes_before
-            porting.note(rule.name, "not ported: unexpected value", "left")
+            porting.note(rule.name, "not ported: unexpected value", kind="left")
 
 
 def note_on_first_old_key(config: Mapping[str, Any]) -> Note | None:

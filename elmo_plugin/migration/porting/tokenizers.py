@@ -2,7 +2,14 @@
 
 from typing import Any
 
-from elmo_plugin.migration.porting.config import TABLES, Config, Porting, type_of, without_type
+from elmo_plugin.migration.porting.config import (
+    TABLES,
+    Config,
+    Porting,
+    as_options,
+    type_of,
+    without_type,
+)
 
 # Splitters that AllenNLP 2 does not have, and that our tokenizer `old_words` has.
 _SPLITTERS_OF_OLD_WORDS = ("simple", "bert-basic")
@@ -19,9 +26,7 @@ def port_tokenizers(porting: Porting) -> None:
         for key in list(part):
             is_tokenizer_of_words = key.endswith("tokenizer") and key != "character_tokenizer"
             if is_tokenizer_of_words and _has_word_splitter(part[key]):
-                old = part[key]
-                if isinstance(old, str):
-                    old = {"type": old}
+                old = as_options(part[key])
                 part[key] = _port_tokenizer(porting, f"{place}.{key}", old)
 
 
@@ -34,14 +39,15 @@ def _has_word_splitter(tokenizer: Any) -> bool:
 
 def _port_tokenizer(porting: Porting, place: str, old: Config) -> Config:
     """Returns the tokenizer that splits as the word splitter of an old one did."""
-    splitter = _as_object(old.get("word_splitter") or "spacy")  # the default of AllenNLP 0.x
+    # AllenNLP 0.x took spaCy's splitter by default.
+    splitter = {"type": "spacy"} | as_options(old.get("word_splitter") or {})
     start_and_end_tokens = {}
     for name in ("start_tokens", "end_tokens"):
         if old.get(name):
             start_and_end_tokens[name] = old[name]
     if splitter["type"] in TABLES["splitters"]:
         removed = splitter["type"]
-        porting.note(place, f"{removed!r} was removed: {TABLES['splitters'][removed]}", "left")
+        porting.note(place, f"{removed!r} was removed: {TABLES['splitters'][removed]}", kind="left")
         splitter["type"] = "spacy"
     if _needs_old_words(splitter["type"], bool(start_and_end_tokens)):
         tokenizer = _as_old_words(splitter)
@@ -67,13 +73,6 @@ def _note_removed_steps(porting: Porting, place: str, old: Config) -> None:
         if removed not in ("", "pass_through"):
             text = f"{removed!r} was removed: change the texts instead"
             porting.note(f"{place}.{option}", text, kind="left")
-
-
-def _as_object(splitter: Any) -> Config:
-    """Returns a word splitter as an object with a type."""
-    if isinstance(splitter, str):
-        return {"type": splitter}
-    return {"type": "spacy", **splitter}
 
 
 def _as_old_words(splitter: Config) -> Config:

@@ -7,6 +7,7 @@ from elmo_plugin.migration.porting.config import (
     TABLES,
     Config,
     Porting,
+    as_options,
     merge,
     nested,
     replace_by_items,
@@ -62,7 +63,7 @@ def port_shuffle(porting: Porting) -> None:
             kind = "left"
         else:
             merge(maker, "shuffle", False)
-    porting.note("trainer.shuffle", text, kind)
+    porting.note("trainer.shuffle", text, kind=kind)
 
 
 def _maker_of_batches(porting: Porting) -> Config:
@@ -141,7 +142,7 @@ def _join_callbacks(porting: Porting, trainer: Config, key: str) -> None:
 
 def _trainer_options(callback: Any) -> Config:
     """Returns the keys of the trainer that replace a callback of AllenNLP 0.9."""
-    options = _options_of(callback)
+    options = without_type(as_options(callback))
     # The callback of the moving average has an option `moving_average`, an object, or the options
     # of that object itself. The trainer only takes the object.
     is_average = type_of(callback).endswith("moving_average")
@@ -153,7 +154,7 @@ def _trainer_options(callback: Any) -> Config:
 def _renamed_callback(porting: Porting, place: str, callback: Any) -> Any:
     """Returns a callback with the names that its type and options have in AllenNLP 2."""
     kind = type_of(callback)
-    options = _options_of(callback)
+    options = without_type(as_options(callback))
     if kind in _CALLBACKS:
         callback = {"type": _CALLBACKS[kind], **options}
         porting.note(place, f"{kind!r} is now {_CALLBACKS[kind]!r}")
@@ -165,13 +166,6 @@ def _renamed_callback(porting: Porting, place: str, callback: Any) -> Any:
             if new_option:
                 replace_by_items(callback, option, {new_option: value})
     return callback
-
-
-def _options_of(callback: Any) -> Config:
-    """Returns the options of a callback; one that is only named has none."""
-    if not isinstance(callback, dict):
-        return {}
-    return without_type(callback)
 
 
 def port_trainer(porting: Porting) -> None:
@@ -194,4 +188,6 @@ def port_trainer(porting: Porting) -> None:
     # Without the key, the configuration also runs on a machine that has only a CPU.
     if trainer.get("cuda_device") in (0, "0"):
         del trainer["cuda_device"]
-        porting.note("trainer.cuda_device", "removed: AllenNLP now uses a GPU by default", "advice")
+        porting.note(
+            "trainer.cuda_device", "removed: AllenNLP now uses a GPU by default", kind="advice"
+        )

@@ -67,7 +67,8 @@ def ported(**parts: Any) -> Config:
     "max_tokens": 90}}), ({"type": "basic", "batch_size": 4, "instances_per_epoch": 10,
     "max_instances_in_memory": 7}, {"batch_size": 4, "shuffle": True, "batches_per_epoch": 3,
     "max_instances_in_memory": 7}), ({"type": "multiprocess", "base_iterator": {"type": "basic",
-    "batch_size": 4}, "num_workers": 2}, {"batch_size": 4, "shuffle": True})])
+    "batch_size": 4}, "num_workers": 2}, {"batch_size": 4, "shuffle": True}),
+    ({"type": "multiprocess", "base_iterator": "basic"}, {"batch_size": 32, "shuffle": True})])
 def test_iterators_become_data_loaders(old: Any, new: Config) -> None:
     assert ported(validation_iterator=old) == {"validation_data_loader": new}
 
