@@ -39,8 +39,8 @@ _ERRORS_OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
 PARTS = "parts"
 """A folder for the parts of an output, beside the temporary file that `atomic_write` yields."""
 # The time in which a process that is killed ends. Its connections may be closed before its locks
-# are free, so others can know of its end too early.
-_SECONDS_TO_END = 2
+# are free, so others can know of its end too early. On an idle machine it ends at once.
+_SECONDS_TO_END = 10
 
 
 @contextmanager

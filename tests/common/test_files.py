@@ -225,6 +225,26 @@ def test_a_process_that_stops_before_it_locks_its_folder_makes_another(
     assert list(tmp_path.iterdir()) == [tmp_path / "p"]
 
 
+def test_a_lock_of_a_killed_process_is_free_although_a_child_of_it_lives(tmp_path: Path) -> None:
+    """Workers of a data loader notice late, or never, that their process was killed."""
+    begun, begin = os.pipe()
+    ending, end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(end)
+        with locked(tmp_path / "lock"):
+            if os.fork() == 0:
+                os.write(begin, b"!")
+            os.read(ending, 1)  # until the test has ended
+            os._exit(0)
+    os.read(begun, 1)
+    kill(child)
+    with locked(tmp_path / "lock"):
+        pass
+    for descriptor in (begun, begin, ending, end):
+        os.close(descriptor)
+
+
 def test_a_lock_is_awaited_while_its_process_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
