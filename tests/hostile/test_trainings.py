@@ -257,12 +257,12 @@ def test_rules_in_one_thread_leave_the_models_of_others_alone(
         with using_spacy_rules({}, "it"):
             model = util.get_spacy_model("en_core_web_sm", True, False, False)
             inside.set()
-            asked.wait(20)
+            asked.wait(600)
         return model.lang
 
     with ThreadPoolExecutor(1) as pool:
         exchanged = pool.submit(exchange)
-        assert inside.wait(20)
+        assert inside.wait(600)
         theirs = util.get_spacy_model("planted_model", True, False, False)
         asked.set()
         assert exchanged.result() == "en"
