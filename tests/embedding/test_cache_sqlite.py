@@ -81,9 +81,8 @@ def write_and_read(folder: Path, numbers: list[int], others: list[int]) -> None:
     for number in numbers:
         write(store, number)
         found(store, *others)
-    deadline = time.monotonic() + 30
     while found(store, *others) != set(others):
-        assert time.monotonic() < deadline
+        time.sleep(0.01)  # until the other process has written all
 
 
 @pytest.mark.slow
@@ -93,8 +92,8 @@ def test_processes_write_and_read_side_by_side(tmp_path: Path) -> None:
         in_process(write_and_read, tmp_path, first, second) as one,
         in_process(write_and_read, tmp_path, second, first) as other,
     ):
-        one.join(60)
-        other.join(60)
+        one.join()
+        other.join()
         assert one.exitcode == other.exitcode == 0
     assert found(begun(tmp_path), *range(101)) == set(range(100))
 
@@ -115,9 +114,10 @@ def test_a_kill_leaves_each_record_complete_or_absent(
     written: set[int] = set()
     for start in range(0, rounds * 1_000_000, 1_000_000):
         with in_process(write_for_ever, tmp_path, start) as process:
-            while not (tmp_path / NAME).exists():
+            while not found(begun(tmp_path), start):
                 time.sleep(0.01)
-            time.sleep(random.uniform(0.05, 0.3))
+                assert process.is_alive()
+            time.sleep(random.uniform(0, 0.25))
             os.kill(process.pid, signal.SIGKILL)
         store = begun(tmp_path)
         numbers = range(start, start + 2_000)
