@@ -213,6 +213,36 @@ def test_a_damaged_file_is_replaced_with_a_warning(
     assert found(store, *range(100)) == set(range(100))
 
 
+def test_a_file_that_another_process_has_replaced_is_opened_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = begun(tmp_path)
+    write(store, 1)
+    (tmp_path / NAME).unlink()
+    assert found(store, 1) == set()
+    write(store, 2)
+    (tmp_path / NAME).unlink()
+    write(store, 3)
+    assert found(begun(tmp_path), 1, 2, 3) == {3}
+    assert not warnings(caplog)
+
+
+def test_a_file_that_another_process_removes_before_it_is_opened_is_made_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    touch = Path.touch
+
+    def touch_in_vain(path: Path) -> None:
+        touch(path)
+        path.unlink()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "touch", touch_in_vain)
+        write(begun(tmp_path), 1)
+    assert found(begun(tmp_path), 1) == {1}
+    assert not warnings(caplog)
+
+
 def test_a_file_of_an_earlier_format_is_emptied(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
