@@ -15,6 +15,7 @@ from elmo_plugin.common.errors import check_at_least, check_choice
 from elmo_plugin.common.files import atomic_write, is_special, refuse_folder, resolve_link
 from elmo_plugin.common.formats.fasta import count_residues, is_fasta
 from elmo_plugin.common.formats.text_files import compression, has_attached_full_stop
+from elmo_plugin.common.local_cluster import start_local_cluster
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.process import get_device
 from elmo_plugin.common.progress import progress_bar
@@ -350,7 +351,7 @@ def embed_shards(
     if scheduler is not None:
         client = Client(scheduler)
     else:
-        client = Client(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        client = start_local_cluster(workers)
     with client:
         embed = partial(
             embed_file,
