@@ -3,7 +3,7 @@
 import argparse
 import logging
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from functools import cached_property
 from importlib import import_module
@@ -14,9 +14,11 @@ from typing import Any
 
 from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, OutputPath, output_paths
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.files import check_outputs, write_json
+from elmo_plugin.common.files import check_outputs, device_and_inode, write_json
 from elmo_plugin.common.logs import show_log
 from elmo_plugin.common.process import get_device, without_garbage_collection
+
+Inode = tuple[int, int]  # the device of a file, and its number there
 
 
 class Command:
@@ -132,6 +134,28 @@ class Command:
             content = self.module.run(args)
         if content is not None and args.json:
             write_json(args.json, content)
+
+    def output_inodes(self, args: argparse.Namespace) -> dict[str | Path, Inode | None]:
+        """Returns the device and the inode of each output; `None` for one that does not exist."""
+        return {path: device_and_inode(path) for path in self.outputs(args)}
+
+    def what_is_kept(
+        self, args: argparse.Namespace, inodes_before: Mapping[str | Path, Inode | None]
+    ) -> str:
+        """
+        Returns a hint that names what a stopped run keeps, or an empty string. `inodes_before` are
+        those of the outputs when the run began: a written output has another one.
+        """
+        hint = self.how_to_resume(args)
+        if hint:
+            return hint
+        written = []
+        for path, inode in inodes_before.items():
+            if device_and_inode(path) != inode:
+                written.append(str(path))
+        if written:
+            return f"{' and '.join(written)} had been written"
+        return ""
 
     def how_to_resume(self, args: argparse.Namespace) -> str:
         """Returns a hint that names the finished part of a stopped run, or an empty string."""

@@ -54,6 +54,21 @@ def test_a_signal_interrupts_the_block_and_is_ignored_after_it(stop: Stop, numbe
     signal.raise_signal(number)
 
 
+def test_a_signal_at_the_end_of_the_block_interrupts_nothing(
+    stop: Stop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop.install()
+    getsignal = signal.getsignal
+
+    def getsignal_while_one_comes(number: int) -> object:
+        signal.raise_signal(number)
+        return getsignal(number)
+
+    with stop:
+        monkeypatch.setattr(signal, "getsignal", getsignal_while_one_comes)
+    assert stop.number == signal.SIGTERM
+
+
 def test_a_forked_worker_ends_silently(
     stop: Stop, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
