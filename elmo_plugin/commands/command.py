@@ -143,8 +143,8 @@ class Command:
         self, args: argparse.Namespace, inodes_before: Mapping[str | Path, Inode | None]
     ) -> str:
         """
-        Returns a hint that names what a stopped run keeps, or an empty string. `inodes_before` are
-        those of the outputs when the run began: a written output has another one.
+        Returns a hint that names the files that a stopped run keeps, or an empty string.
+        `inodes_before` were found when the run began: a written output has another inode.
         """
         hint = self.how_to_resume(args)
         if hint:

@@ -119,7 +119,7 @@ def _download_from_hub(address: str) -> Path:
     """
     Downloads the model at the address USER/MODEL, or USER/MODEL@REVISION, or only a file of it, at
     the address USER/MODEL/FILE. Returns the path of the folder or the file. If the hub does not
-    answer soon, an earlier download is used. If there is none, the hub gets more time.
+    answer soon, an earlier download is used, and without one the hub gets more time.
     """
     from huggingface_hub import snapshot_download
 

@@ -11,9 +11,9 @@ def start_local_cluster(workers: int, **options: Any) -> "Client":
     Starts a Dask cluster of as many processes on this machine as `workers`, and returns a client of
     it. The `options` are others of Dask's `LocalCluster`. Dask must be installed.
 
-    By default Dask ends a process of which it has heard nothing for five minutes. Here it waits,
-    because the process may only have been stopped, or the machine was asleep. If a process dies,
-    Dask notices it by the connection that ends.
+    By default Dask ends a process that has been silent for five minutes. Here it waits, because the
+    process may only have been stopped, or the machine was asleep. Dask notices a dead process by
+    the end of its connection.
     """
     import dask.config
     from dask.distributed import Client

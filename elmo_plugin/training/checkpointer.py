@@ -197,8 +197,8 @@ class AtomicCheckpointer(Checkpointer):
     def _remove_checkpoint(self, epochs_completed: int, batches_in_epoch_completed: int) -> None:
         point = (epochs_completed, batches_in_epoch_completed)
         if point == max(self._find_all_checkpoints()):
-            # It is older than `keep_most_recent_by_age`, because the process was stopped or writing
-            # took long, but there is no newer one.
+            # The newest one is older than `keep_most_recent_by_age` if the process was stopped, or
+            # writing took long.
             return
         for path in self._files_of_checkpoint(epochs_completed, batches_in_epoch_completed):
             path.unlink()
