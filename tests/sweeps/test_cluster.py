@@ -78,7 +78,7 @@ class Stops(TrainerCallback):
             with self._marker.open("a") as marker:
                 marker.write("begun\n")
             number = os.getpid()
-            subprocess.run(["sh", "-c", f"(sleep 12; kill -CONT {number}) & kill -STOP {number}"])
+            subprocess.run(["sh", "-c", f"kill -STOP {number}; sleep 12; kill -CONT {number}"])
 
 
 def trainings_of(folder: Path, marker: Path, deaths: int, seeds: int) -> list[Training]:
