@@ -42,8 +42,9 @@ allennlp train config.jsonnet -s run -o '{"trainer.num_epochs": 1}'
 allennlp predict run/model.tar.gz inputs.jsonl
 """
 SERVE = """
-elmo demo --port 8811 > log 2>&1 & trap 'kill %1' EXIT
-until curl -sf http://127.0.0.1:8811/ner > page.html; do sleep 1; kill -0 %1; done
+elmo demo --port 0 > log 2>&1 & trap 'kill %1' EXIT
+until grep -q '^http' log; do sleep 1; kill -0 %1; done
+curl -sf --retry 9 --retry-connrefused "$(grep -o '^http[^ ]*' log)ner" > page.html
 grep -q 'form' page.html
 """
 RUNNER = """

@@ -4,13 +4,16 @@ import gc
 import json
 import multiprocessing
 import os
+import random
 import sys
 import threading
+import zlib
 from collections.abc import Iterator
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import settings
@@ -147,6 +150,29 @@ def log_files_end_with_their_test() -> Iterator[None]:
     """Closes the logs of trainings, so that no later test logs to them."""
     yield
     close_log_files()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def random_numbers_of_a_module(request: pytest.FixtureRequest) -> None:
+    """The objects that a file's tests share are the same in whatever order files run."""
+    set_seeds(request.node.nodeid)
+
+
+@pytest.fixture(autouse=True)
+def random_numbers_of_a_test(request: pytest.FixtureRequest) -> None:
+    """
+    Which tests have run before, in the same process, depends on how long those of others take: a
+    test draws the same numbers after any others.
+    """
+    set_seeds(request.node.nodeid)
+
+
+def set_seeds(name: str) -> None:
+    """Sets the global seeds to a number that depends on a name."""
+    seed = zlib.crc32(name.encode())
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.default_generator.manual_seed(seed)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,6 +1,7 @@
 """Runs work in copies of this process, which has imported everything: a start takes milliseconds."""
 
 import logging
+import math
 import os
 import resource
 import select
@@ -12,13 +13,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-SECONDS = 20  # that a case may take
+SECONDS = 20  # of processor time that a case may take
+# How much longer it may take on a busy machine, or if it waits for something.
+WAITING = 10
 MEMORY = 6 * 2**30  # bytes of addresses that it may take beyond what this process has
 
 
 class Ended(NamedTuple):
     """
-    status: of the process; negative for the signal that ended it, as SIGKILL after too long
+    status: of the process; negative for the signal that ended it, as SIGKILL after too long, and
+        SIGXCPU after too much processor time
     error: what it wrote to its standard error
     """
 
@@ -34,7 +38,8 @@ class Ended(NamedTuple):
 def run_forked(work: Callable[[], object], folder: Path, seconds: float = SECONDS) -> Ended:
     """
     Does the work in a copy of this process, which ends as a program does: with status 0, or with an
-    error that `sys.excepthook` shows. Its working directory is `folder`.
+    error that `sys.excepthook` shows. Its working directory is `folder`. `seconds` are those of
+    processor time that it may take, as the time on a clock also depends on other processes.
     """
     folder.mkdir(parents=True, exist_ok=True)
     sys.stdout.flush()
@@ -44,23 +49,27 @@ def run_forked(work: Callable[[], object], folder: Path, seconds: float = SECOND
     if number == 0:
         status = 99
         try:
-            status = _child(work, folder, writer)
+            status = _child(work, folder, writer, seconds)
         finally:
             os._exit(status)
     os.close(writer)
-    said, deadline = b"", time.monotonic() + seconds
-    while True:
-        if not select.select([reader], [], [], max(deadline - time.monotonic(), 0))[0]:
+    said, deadline = b"", time.monotonic() + WAITING * seconds
+    is_done = False
+    try:
+        while select.select([reader], [], [], max(deadline - time.monotonic(), 0))[0]:
+            part = os.read(reader, 1 << 16)
+            if not part:  # nobody can write any more
+                is_done = True
+                break
+            said += part
+    finally:
+        if not is_done:
             os.kill(number, signal.SIGKILL)
-            break
-        if not (part := os.read(reader, 1 << 16)):  # nobody can write any more
-            break
-        said += part
-    os.close(reader)
+        os.close(reader)
     return Ended(os.waitstatus_to_exitcode(os.waitpid(number, 0)[1]), said.decode(errors="replace"))
 
 
-def _child(work: Callable[[], object], folder: Path, error: int) -> int:
+def _child(work: Callable[[], object], folder: Path, error: int, seconds: float) -> int:
     os.dup2(error, 2)
     os.close(error)
     os.dup2(os.open(os.devnull, os.O_RDWR), 1)
@@ -69,6 +78,7 @@ def _child(work: Callable[[], object], folder: Path, error: int) -> int:
     )
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), resource.RLIM_INFINITY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.chdir(folder)
     logging.getLogger().handlers.clear()  # what earlier trainings of this process have put there

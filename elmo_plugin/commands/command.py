@@ -3,7 +3,7 @@
 import argparse
 import logging
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from functools import cached_property
 from importlib import import_module
@@ -16,8 +16,10 @@ from elmo_plugin.commands.options import STANDARD_OUTPUT, InputPath, OutputPath,
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import write_json
 from elmo_plugin.common.logs import PACKAGE_LOGGER, log_level, show_log
-from elmo_plugin.common.outputs import check_outputs
+from elmo_plugin.common.outputs import check_outputs, device_and_inode
 from elmo_plugin.common.process import get_device, without_garbage_collection
+
+Inode = tuple[int, int]  # the device of a file, and its number there
 
 
 class Command:
@@ -129,6 +131,28 @@ class Command:
             content = self.module.run(args)
         if content is not None and args.json:
             write_json(args.json, content)
+
+    def output_inodes(self, args: argparse.Namespace) -> dict[str | Path, Inode | None]:
+        """Returns the device and the inode of each output; `None` for one that does not exist."""
+        return {path: device_and_inode(path) for path in self.outputs(args)}
+
+    def what_is_kept(
+        self, args: argparse.Namespace, inodes_before: Mapping[str | Path, Inode | None]
+    ) -> str:
+        """
+        Returns a hint that names the files that a stopped run keeps, or an empty string.
+        `inodes_before` were found when the run began: a written output has another inode.
+        """
+        hint = self.how_to_resume(args)
+        if hint:
+            return hint
+        written = []
+        for path, inode in inodes_before.items():
+            if device_and_inode(path) != inode:
+                written.append(str(path))
+        if written:
+            return f"{' and '.join(written)} had been written"
+        return ""
 
     def how_to_resume(self, args: argparse.Namespace) -> str:
         """Returns a hint that names the finished part of a stopped run, or an empty string."""

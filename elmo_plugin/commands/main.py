@@ -40,6 +40,7 @@ class Stop:
     def __init__(self) -> None:
         self._process = os.getpid()
         self._is_in_block = False
+        self._is_over = False
 
     def install(self) -> None:
         """Handles the signals, except those that a shell started this process to ignore."""
@@ -51,6 +52,9 @@ class Stop:
         """Raises `KeyboardInterrupt` in the block of the main process; else ends the process."""
         is_forked_worker = os.getpid() != self._process
         if not is_forked_worker:
+            if self._is_over:  # `__exit__` is about to ignore the signal
+                self.number = number
+                return
             if self._is_in_block:
                 self.number = number
                 raise KeyboardInterrupt  # so that the command can clean up
@@ -66,6 +70,7 @@ class Stop:
 
     def __exit__(self, *_: object) -> None:
         # The work has ended. A second Ctrl-C must not disturb the last message.
+        self._is_over = True
         for number in _SIGNALS:
             if signal.getsignal(number) == self._handle:
                 signal.signal(number, signal.SIG_IGN)
@@ -129,8 +134,10 @@ def _run(arguments: Sequence[str], stop: Stop, has_own_process: bool) -> None:
     from elmo_plugin.commands.parser import fail, parse
 
     command, args = parse(arguments)
+    inodes_before = {}
     try:
         command.check(args)
+        inodes_before = command.output_inodes(args)
         command.import_packages()
         if has_own_process:
             # What was imported stays until the end: Python need not look for garbage in it.
@@ -138,9 +145,10 @@ def _run(arguments: Sequence[str], stop: Stop, has_own_process: bool) -> None:
         with stop:
             command.execute(args)
     except BaseException as error:
-        _fail_with(command, error, stop.number, command.how_to_resume(args))
+        _fail_with(command, error, stop.number, command.what_is_kept(args, inodes_before))
     if stop.number:
-        # The signal came in a destructor, where Python does not pass exceptions on.
+        # The signal came at the end of the block, or in a destructor, where Python does not pass
+        # exceptions on.
         show(file=sys.stderr)
         fail(f"elmo {command.name}: all was written before it could be stopped", 128 + stop.number)
 

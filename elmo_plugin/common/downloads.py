@@ -119,7 +119,7 @@ def _download_from_hub(address: str) -> Path:
     """
     Downloads the model at the address USER/MODEL, or USER/MODEL@REVISION, or only a file of it, at
     the address USER/MODEL/FILE. Returns the path of the folder or the file. If the hub does not
-    answer, an earlier download is used.
+    answer soon, an earlier download is used, and without one the hub gets more time.
     """
     from huggingface_hub import snapshot_download
 
@@ -131,16 +131,20 @@ def _download_from_hub(address: str) -> Path:
     download = partial(
         snapshot_download, model, revision=revision or None, cache_dir=download_directory()
     )
+    download_from_network = partial(download, allow_patterns=wanted_files or None)  # `None`: all
     error_of_hub = _ask_hub(model, revision)
     if error_of_hub is None:
-        folder = download(allow_patterns=wanted_files or None)  # `None` downloads all files
-    else:
+        return Path(download_from_network(), *wanted_files)
+    for attempt in (partial(download, local_files_only=True), download_from_network):
         try:
-            folder = download(local_files_only=True)
-        except Exception as error:  # nothing was downloaded earlier
+            path = Path(attempt(), *wanted_files)
+        except Exception as error:
             raise_if_sigterm_or_out_of_memory(error)
-            raise error_of_hub from None
-    return Path(folder, *wanted_files)
+            continue
+        # An earlier download may have been of another file.
+        if path.exists():
+            return path
+    raise error_of_hub
 
 
 def _ask_hub(model: str, revision: str) -> Exception | None:

@@ -7,7 +7,6 @@ import shutil
 import stat
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from glob import escape
@@ -34,11 +33,9 @@ NO_ROOM = tuple(_REASONS)
 _ERRORS_OF_WRITING = (*NO_ROOM, errno.EIO, errno.EROFS)
 PARTS = "parts"
 """A folder for the parts of an output, beside the temporary file that `atomic_write` yields."""
-# The time in which a process locks a temporary folder that it has made.
-_SECONDS_TO_LOCK = 1
 # The time in which a process that is killed ends. Its connections may be closed before its locks
-# are free, so others can know of its end too early.
-_SECONDS_TO_END = 2
+# are free, so others can know of its end too early. On an idle machine it ends at once.
+_SECONDS_TO_END = 5
 
 
 @contextmanager
@@ -114,29 +111,20 @@ def _temporary_path(path: Path) -> Iterator[Path]:
         # `tempfile` ends the name of a folder with eight characters.
         for leftover in parent.glob(f".{escape(path.name)}.????????"):
             _remove_abandoned(leftover, path.name)
-    with (
-        tempfile.TemporaryDirectory(dir=parent, prefix=f".{path.name}.") as folder,
-        _locked_folder(Path(folder), wait=True),
-    ):
-        yield Path(folder) / path.name
+    with _new_locked_folder(parent, prefix=f".{path.name}.") as folder:
+        yield folder / path.name
 
 
 def _remove_abandoned(folder: Path, name: str) -> None:
     """
-    Removes a temporary folder of `atomic_write` for the file `name` if the process that made it was
-    killed: then nobody holds its lock. A new folder is kept while it is empty, because a living
-    process may be about to lock it.
+    Removes a temporary folder of `atomic_write` for the file `name` if nobody holds its lock, as
+    after the process that made it was killed.
     """
     # An `OSError` says that the folder is locked or gone.
     with suppress(OSError), _locked_folder(folder, wait=False):
-        is_old = time.time() - folder.stat().st_mtime > _SECONDS_TO_LOCK
         content = {entry.name for entry in folder.iterdir()}
-        if not content:
-            is_abandoned = is_old
-        else:
-            # A folder of the user may happen to have such a name, but has other files in it.
-            is_abandoned = content <= {name, PARTS}
-        if is_abandoned:
+        # A folder of the user may happen to have such a name, but has other files in it.
+        if content <= {name, PARTS}:
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -148,24 +136,38 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
     """
     for leftover in Path(tempfile.gettempdir()).glob(f"{escape(prefix)}????????"):
         _remove_unlocked(leftover)
-    with (
-        tempfile.TemporaryDirectory(prefix=prefix) as folder,
-        _locked_folder(Path(folder), wait=True),
-    ):
-        yield Path(folder)
+    with _new_locked_folder(parent=None, prefix=prefix) as folder:
+        yield folder
 
 
 def _remove_unlocked(folder: Path) -> None:
     """
-    Removes a folder of this user that no process has locked. A new folder is kept, because a living
-    process may be about to lock it. Links, and folders of other users, are left alone.
+    Removes a folder of this user that no process has locked. Links, and folders of other users, are
+    left alone.
     """
     # An `OSError` says that the folder is locked or gone.
     with suppress(OSError), _locked_folder(folder, wait=False):
         status = folder.lstat()  # of a link itself
-        is_own_folder = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
-        if is_own_folder and time.time() - status.st_mtime > _SECONDS_TO_LOCK:
+        if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid():
             shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _new_locked_folder(parent: Path | None, prefix: str) -> Iterator[Path]:
+    """
+    Yields a new temporary folder that this process has locked, and removes it afterwards. `parent`
+    is `None` for the system's folder for temporary files.
+    """
+    while True:
+        with tempfile.TemporaryDirectory(dir=parent, prefix=prefix) as name, ExitStack() as stack:
+            folder = Path(name)
+            try:
+                stack.enter_context(_locked_folder(folder, wait=True))
+            except FileNotFoundError:
+                # Before it was locked, another process took it for a leftover, and removed it.
+                continue
+            yield folder
+            return
 
 
 @contextmanager
@@ -174,7 +176,7 @@ def _locked_folder(folder: Path, wait: bool) -> Iterator[None]:
     Locks a folder while the block runs. The system unlocks it if the process is killed.
 
     If `wait` is true, waits until no other process holds the lock. If folders cannot be locked
-    here, the block runs without a lock.
+    here, the block runs without a lock. Raises `FileNotFoundError` if the folder is gone by then.
 
     If `wait` is false, raises `OSError` if another process holds the lock, or if folders cannot be
     locked here: somebody may be using the folder.
@@ -190,6 +192,7 @@ def _locked_folder(folder: Path, wait: bool) -> Iterator[None]:
             # Waiting fails only on a file system without locks.
             with suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
+            os.stat(folder)  # raises `FileNotFoundError`
         else:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails at once
         yield

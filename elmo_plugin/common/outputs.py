@@ -23,7 +23,7 @@ def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
     # that exists, and the path of an output that does not exist yet.
     taken: dict[tuple[int, int] | Path, str] = {}
     for named_path in _named_paths(inputs):
-        inode = _device_and_inode(named_path)
+        inode = device_and_inode(named_path)
         if inode is not None:
             taken[inode] = f"an input ({named_path})"
     for path in outputs:
@@ -35,7 +35,7 @@ def check_outputs(outputs: Iterable[StrPath], inputs: Iterable[Any]) -> None:
         folder = _nearest_folder(real)
         if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
             raise BiLmError(f"cannot write {path}: {folder} is not a writable folder")
-        inode = _device_and_inode(path)
+        inode = device_and_inode(path)
         if inode is None:
             key: tuple[int, int] | Path = real
         else:
@@ -90,7 +90,7 @@ def _paths_of(path: str) -> Iterator[str]:
             yield entry.path
 
 
-def _device_and_inode(path: StrPath) -> tuple[int, int] | None:
+def device_and_inode(path: StrPath) -> tuple[int, int] | None:
     """
     Returns the device and the inode of a regular file: all links to it share them. Returns `None`
     for everything else: a missing file, a folder, a device, or a text that cannot be a path.

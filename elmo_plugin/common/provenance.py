@@ -41,7 +41,8 @@ def commit(folder: Path = PACKAGE) -> str:
 
 def _git(folder: Path, *arguments: str) -> str:
     """Runs a command of git in a folder, and returns its output."""
-    command = ["git", "-C", str(folder), *arguments]
+    # Without locks, so that this does not disturb a `git commit` of the user at the same moment.
+    command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
     finished = subprocess.run(command, capture_output=True, text=True, check=True)
     return finished.stdout.strip()
 

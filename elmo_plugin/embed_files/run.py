@@ -16,6 +16,7 @@ from elmo_plugin.common.files import atomic_write, is_special, resolve_link
 from elmo_plugin.common.formats.fasta import count_residues, is_fasta
 from elmo_plugin.common.formats.sentences import has_attached_full_stop
 from elmo_plugin.common.formats.text_files import compression
+from elmo_plugin.common.local_cluster import start_local_cluster
 from elmo_plugin.common.logs import get_logger
 from elmo_plugin.common.outputs import refuse_folder
 from elmo_plugin.common.process import get_device
@@ -347,7 +348,7 @@ def embed_shards(
     if scheduler is not None:
         client = Client(scheduler)
     else:
-        client = Client(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        client = start_local_cluster(workers)
     with client:
         embed = partial(
             embed_file,

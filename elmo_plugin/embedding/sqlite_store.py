@@ -54,9 +54,13 @@ class SqliteStore:
         self.max_bytes = max_bytes
         self._connection: sqlite3.Connection | None = None
         self._process = 0  # the process that opened the connection
-        self._inode = 0  # the inode of the file that it opened
+        self._inode: int | None = None  # the inode of the file that it opened
         self._is_read_only = False  # true after writing has failed
         self._is_off = False  # true after reading has failed
+
+    @property
+    def _file(self) -> Path:
+        return self.folder / NAME
 
     def read(self, keys: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
         """
@@ -143,6 +147,10 @@ class SqliteStore:
             # connection, because Python closes one that nothing refers to.
             _connections_of_parents.append(self._connection)
             self._connection = None
+        if self._connection is not None and _inode_of(self._file) != self._inode:
+            # Another process has found damage in the file, and replaced it.
+            self._connection.close()
+            self._connection = None
         if self._connection is None:
             self._connection = self._connect()
             self._process = os.getpid()
@@ -158,12 +166,10 @@ class SqliteStore:
         if self._connection is not None:
             self._connection.close()  # Windows does not delete a file that is open
             self._connection = None
-        file = self.folder / NAME
-        is_same_file = file.exists() and file.stat().st_ino == self._inode
-        if is_same_file:
+        if _inode_of(self._file) == self._inode:
             self._warn(f"is damaged ({error}): it is replaced by an empty one")
             journal = self.folder / f"{NAME}-journal"  # SQLite would apply it to the new file
-            for path in (file, journal):
+            for path in (self._file, journal):
                 path.unlink(missing_ok=True)
 
     def _connect(self) -> sqlite3.Connection:
@@ -173,11 +179,10 @@ class SqliteStore:
         of its subclasses, if it is damaged.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        file = self.folder / NAME
-        file.touch()  # so that it has an inode before SQLite opens it
-        self._inode = file.stat().st_ino
+        self._file.touch()  # so that it has an inode before SQLite opens it
+        self._inode = _inode_of(self._file)
         connection = sqlite3.connect(
-            file,
+            self._file,
             timeout=BUSY_SECONDS,
             isolation_level=None,  # transactions begin only where we begin them
             check_same_thread=False,  # a lock keeps threads apart
@@ -240,6 +245,14 @@ class SqliteStore:
     def _warn(self, what: str) -> None:
         """Logs a warning about this cache."""
         logger.warning("the cache %s %s", self.folder, what)
+
+
+def _inode_of(file: Path) -> int | None:
+    """Returns the inode of a file; `None` if another process has removed the file."""
+    try:
+        return file.stat().st_ino
+    except FileNotFoundError:
+        return None
 
 
 def _format_of(connection: sqlite3.Connection) -> int:

@@ -27,6 +27,7 @@ from filelock import Timeout
 from elmo_plugin.archives import import_all_plugins
 from elmo_plugin.common.errors import BiLmError, raise_if_sigterm
 from elmo_plugin.common.files import locked, write_json
+from elmo_plugin.common.local_cluster import start_local_cluster
 from elmo_plugin.common.logs import close_log_files
 from elmo_plugin.common.progress import progress_bar
 from elmo_plugin.common.provenance import provenance
@@ -152,12 +153,8 @@ def train_in_processes(
         client = Client(scheduler)
         threads = None  # each machine of the cluster keeps its own number of threads
     else:
-        client = Client(
-            n_workers=workers,
-            threads_per_worker=1,
-            memory_limit=0,  # no limit: Dask would end processes that need more memory
-            dashboard_address=None,
-        )
+        # Without a limit, beyond which Dask would end processes that need more memory.
+        client = start_local_cluster(workers, memory_limit=0)
         threads = max(1, torch.get_num_threads() // workers)
     with client:
         train_one = partial(_train_in_worker, threads=threads, packages=packages)

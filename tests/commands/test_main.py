@@ -15,6 +15,7 @@ from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.commands.command import COMMANDS
 from elmo_plugin.commands.main import Stop, _run, main
+from elmo_plugin.common.files import write_json
 from elmo_plugin.language_model import measure_perplexity
 from tests.commands.run import run as run_in_allennlp
 from tests.conftest import REPOSITORY
@@ -91,6 +92,23 @@ def test_ctrl_c_and_system_errors_report_what_was_kept(
     monkeypatch.setattr("elmo_plugin.embed_files.embed_file", lambda *_, **__: os.close(-1))
     with pytest.raises(SystemExit, match=rf"^elmo embed: .*Bad file descriptor; {kept}$"):
         main(arguments)
+
+
+def test_a_stop_after_an_output_was_written_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "out.hdf5"
+
+    def write_and_stop(*_: object, **__: object) -> None:
+        write_json(output, "content")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("elmo_plugin.embed_files.embed_file", write_and_stop)
+    (tmp_path / "text.txt").write_text("Hello\n")
+    for _ in range(2):  # it replaces nothing, and then a file
+        with pytest.raises(SystemExit):
+            main(["embed", str(tmp_path / "text.txt"), str(output), "--bilm", "tiny", "--top"])
+        assert capsys.readouterr().err == f"\nelmo embed: stopped; {output} had been written\n"
 
 
 def test_a_stop_that_came_too_late_is_reported_once(

@@ -6,7 +6,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,30 +91,102 @@ def test_an_error_names_the_one_of_several_files_that_could_not_be_written(tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
-def test_leftovers_of_a_killed_process_are_removed_by_the_next_call(
-    tmp_path: Path,
-) -> None:
-    read, write = os.pipe()
-    if not (child := os.fork()):
-        with atomic_write(tmp_path / "p") as temporary:
+@contextmanager
+def process_that_writes(path: Path) -> Iterator[int]:
+    """A process in the middle of writing a file, until it is killed or this process ends."""
+    begun, begin = os.pipe()
+    ending, end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(end)
+        with atomic_write(path) as temporary:
             (temporary / "data").mkdir(parents=True)
-            os.write(write, b"!")
-            time.sleep(60)
-    os.read(read, 1)
-    for name in (".p.settings", ".p.project1"):
-        (tmp_path / name).mkdir()
-    (tmp_path / ".p.settings" / "mine").touch()
-    with atomic_write(tmp_path / "p") as temporary:
-        temporary.touch()
-    assert len(list(tmp_path.glob(".p.*"))) == 3, "the other process is still writing"
+            os.write(begin, b"!")
+            os.read(ending, 1)  # until no process has the other end
+            os._exit(0)
+    os.read(begun, 1)
+    try:
+        yield child
+    finally:
+        for descriptor in (begun, begin, ending, end):
+            os.close(descriptor)
+
+
+def kill(child: int) -> None:
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
+
+
+def test_leftovers_of_a_killed_process_are_removed_by_the_next_call(tmp_path: Path) -> None:
+    (tmp_path / ".p.settings").mkdir()
+    (tmp_path / ".p.settings" / "mine").touch()
+    with process_that_writes(tmp_path / "p") as child:
+        with atomic_write(tmp_path / "p") as temporary:
+            temporary.touch()
+        assert len(list(tmp_path.glob(".p.*"))) == 2, "the other process is still writing"
+        kill(child)
+        with atomic_write(tmp_path / "p") as temporary:
+            temporary.touch()
+    assert [path.name for path in tmp_path.glob(".p.*")] == [".p.settings"]
+
+
+@pytest.mark.parametrize("last_step", ["open", "flock"])
+def test_a_process_that_stops_before_it_locks_its_folder_makes_another(
+    last_step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Meanwhile another process takes the folder for a leftover."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    stops = []
+    module = {"open": os, "flock": files.fcntl}[last_step]
+    step = getattr(module, last_step)
+
+    def stop_once(*arguments: Any, **options: Any) -> Any:
+        if not stops:
+            stops.append(list(tmp_path.iterdir()))
+            for folder in tmp_path.glob("*/"):
+                os.utime(folder, (0, 0))  # a stop of many years
+            with atomic_write(tmp_path / "p") as temporary:
+                temporary.write_text("other")
+            with temporary_folder("elmo_test_"):
+                pass
+        return step(*arguments, **options)
+
+    monkeypatch.setattr(module, last_step, stop_once)
     with atomic_write(tmp_path / "p") as temporary:
-        temporary.touch()
-    assert {path.name for path in tmp_path.glob(".p.*")} == {".p.settings", ".p.project1"}
+        temporary.write_text("mine")
+        assert (tmp_path / "p").read_text() == "other"
+    assert (tmp_path / "p").read_text() == "mine"
+    stops.clear()
+    with temporary_folder("elmo_test_") as folder:
+        assert folder.is_dir()
+        assert [folder] != stops[0], "the first one is gone"
+    assert list(tmp_path.iterdir()) == [tmp_path / "p"]
 
 
-def test_a_lock_is_awaited_while_its_process_ends(tmp_path: Path) -> None:
+def test_a_lock_of_a_killed_process_is_free_although_a_child_of_it_lives(tmp_path: Path) -> None:
+    """Workers of a data loader notice late, or never, that their process was killed."""
+    begun, begin = os.pipe()
+    ending, end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(end)
+        with locked(tmp_path / "lock"):
+            if os.fork() == 0:
+                os.write(begin, b"!")
+            os.read(ending, 1)  # until the test has ended
+            os._exit(0)
+    os.read(begun, 1)
+    kill(child)
+    with locked(tmp_path / "lock"):
+        pass
+    for descriptor in (begun, begin, ending, end):
+        os.close(descriptor)
+
+
+def test_a_lock_is_awaited_while_its_process_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_SECONDS_TO_END", 100)
     is_locked, is_free = threading.Event(), threading.Event()
 
     def hold_the_lock() -> None:
@@ -132,7 +207,6 @@ def test_without_locks_no_folder_is_taken_for_a_leftover(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "fcntl", None)
-    monkeypatch.setattr(files, "_SECONDS_TO_LOCK", -1)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with atomic_write(tmp_path / "a.txt") as first:
         first.write_text("first")

@@ -109,7 +109,10 @@ def test_each_tab_shows_its_example_even_in_a_narrow_window(
     WebDriverWait(browser, 300).until(
         lambda _: "?" in browser.current_url and texts(browser, "article")
     )
-    assert browser.execute_script("return document.activeElement.id") == "answer"
+    # The script that moves the focus runs when the page is there.
+    WebDriverWait(browser, 300).until(
+        lambda _: browser.execute_script("return document.activeElement.id") == "answer"
+    )
     for mark in browser.find_elements(By.CSS_SELECTOR, "mark")[:1]:
         browser.execute_script("arguments[0].dispatchEvent(new MouseEvent('mouseover'))", mark)
         assert "lit" in mark.get_attribute("class")

@@ -3,8 +3,12 @@
 import os
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import NamedTuple, TextIO
 
 import pytest
 
@@ -14,9 +18,9 @@ from tests.embed_files.conftest import LINES, write_text
 from tests.embed_files.test_kills import PROCESSES, embed_silently
 
 
-def workers_of(process: int) -> set[int]:
+def workers_of(process: BaseProcess) -> set[int]:
     """The children of a process, except the one that tracks resources."""
-    files = Path(f"/proc/{process}/task").glob("*/children")
+    files = Path(f"/proc/{process.pid}/task").glob("*/children")
     children = {int(child) for file in files for child in file.read_text().split()}
     return {
         child for child in children if "resource" not in Path(f"/proc/{child}/cmdline").read_text()
@@ -41,28 +45,46 @@ def test_the_error_of_a_worker_is_raised(
         embed_file(text, tmp_path / "out.hdf5", replace(settings, max_words=3), workers=2)
 
 
+class Embedding(NamedTuple):
+    """A process that embeds a text of which the end has not come, with two workers."""
+
+    process: BaseProcess
+    text: TextIO
+
+    def write(self, lines: list[str]) -> None:
+        self.text.write("".join(f"{line}\n" for line in lines))
+        self.text.flush()
+
+
+@contextmanager
+def embedding(output: Path, settings: EmbedSettings) -> Iterator[Embedding]:
+    """Yields a process that has embedded a part of a text, which is `LINES`, again and again."""
+    pipe = output.with_suffix(".pipe")
+    os.mkfifo(pipe)
+    process = PROCESSES.Process(target=embed_silently, args=(pipe, output, settings, 2))
+    process.start()
+    with pipe.open("w", encoding="utf-8") as text:  # when the process has opened it, too
+        begun = Embedding(process, text)
+        begun.write(LINES * 60)
+        while not list(output.parent.glob("out.hdf5.unfinished/*.npz")):
+            time.sleep(0.05)
+            assert process.is_alive()
+        yield begun
+
+
 @pytest.mark.usefixtures("short_chunks")
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads Linux's /proc")
 def test_workers_end_when_the_process_that_started_them_is_killed(
     settings: EmbedSettings, tmp_path: Path
 ) -> None:
-    text = write_text(tmp_path / "text.txt", LINES * 300)
-    process = PROCESSES.Process(
-        target=embed_silently, args=(text, tmp_path / "out.hdf5", settings, 2)
-    )
-    process.start()
-    assert process.pid is not None
-    while not list(tmp_path.glob("out.hdf5.unfinished/*.npz")):
-        time.sleep(0.05)
-        assert process.is_alive()
-    workers = workers_of(process.pid)
-    os.kill(process.pid, signal.SIGKILL)
-    process.join()
-    end = time.monotonic() + 60
+    with embedding(tmp_path / "out.hdf5", settings) as begun:
+        workers = workers_of(begun.process)
+        assert len(workers) == 2
+        begun.process.kill()
+        begun.process.join()
     while any(Path(f"/proc/{worker}/cmdline").exists() for worker in workers):
-        assert time.monotonic() < end, "workers are still there"
-        time.sleep(0.1)
+        time.sleep(0.1)  # until the limit of all slow tests
 
 
 @pytest.mark.usefixtures("short_chunks")
@@ -71,16 +93,12 @@ def test_workers_end_when_the_process_that_started_them_is_killed(
 def test_a_run_with_a_killed_worker_ends_with_one_sentence_and_can_continue(
     settings: EmbedSettings, tmp_path: Path
 ) -> None:
-    text = write_text(tmp_path / "text.txt", LINES * 60)
     output = tmp_path / "out.hdf5"
-    process = PROCESSES.Process(target=embed_silently, args=(text, output, settings, 2))
-    process.start()
-    assert process.pid is not None
-    while not list(tmp_path.glob("out.hdf5.unfinished/*.npz")):
-        time.sleep(0.05)
-    os.kill(max(workers_of(process.pid)), signal.SIGKILL)
-    process.join(20)
-    assert process.exitcode == 1
+    with embedding(output, settings) as begun:
+        os.kill(max(workers_of(begun.process)), signal.SIGKILL)
+        begun.write(LINES)  # which no worker has embedded before
+    begun.process.join()
+    assert begun.process.exitcode == 1
     message = output.with_suffix(".log").read_text().splitlines()[-1]
     assert message.endswith("a worker was killed, perhaps for lack of memory")
-    assert embed_file(text, output, settings)
+    assert embed_file(write_text(tmp_path / "text.txt", LINES * 61), output, settings)

@@ -81,9 +81,8 @@ def write_and_read(folder: Path, numbers: list[int], others: list[int]) -> None:
     for number in numbers:
         write(store, number)
         found(store, *others)
-    deadline = time.monotonic() + 30
     while found(store, *others) != set(others):
-        assert time.monotonic() < deadline
+        time.sleep(0.01)  # until the other process has written all
 
 
 @pytest.mark.slow
@@ -93,8 +92,8 @@ def test_processes_write_and_read_side_by_side(tmp_path: Path) -> None:
         in_process(write_and_read, tmp_path, first, second) as one,
         in_process(write_and_read, tmp_path, second, first) as other,
     ):
-        one.join(60)
-        other.join(60)
+        one.join()
+        other.join()
         assert one.exitcode == other.exitcode == 0
     assert found(begun(tmp_path), *range(101)) == set(range(100))
 
@@ -115,9 +114,10 @@ def test_a_kill_leaves_each_record_complete_or_absent(
     written: set[int] = set()
     for start in range(0, rounds * 1_000_000, 1_000_000):
         with in_process(write_for_ever, tmp_path, start) as process:
-            while not (tmp_path / NAME).exists():
+            while not found(begun(tmp_path), start):
                 time.sleep(0.01)
-            time.sleep(random.uniform(0.05, 0.3))
+                assert process.is_alive()
+            time.sleep(random.uniform(0, 0.25))
             os.kill(process.pid, signal.SIGKILL)
         store = begun(tmp_path)
         numbers = range(start, start + 2_000)
@@ -211,6 +211,36 @@ def test_a_damaged_file_is_replaced_with_a_warning(
     )
     write(store, *range(100))
     assert found(store, *range(100)) == set(range(100))
+
+
+def test_a_file_that_another_process_has_replaced_is_opened_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = begun(tmp_path)
+    write(store, 1)
+    (tmp_path / NAME).unlink()
+    assert found(store, 1) == set()
+    write(store, 2)
+    (tmp_path / NAME).unlink()
+    write(store, 3)
+    assert found(begun(tmp_path), 1, 2, 3) == {3}
+    assert not warnings(caplog)
+
+
+def test_a_file_that_another_process_removes_before_it_is_opened_is_made_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    touch = Path.touch
+
+    def touch_in_vain(path: Path) -> None:
+        touch(path)
+        path.unlink()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "touch", touch_in_vain)
+        write(begun(tmp_path), 1)
+    assert found(begun(tmp_path), 1) == {1}
+    assert not warnings(caplog)
 
 
 def test_a_file_of_an_earlier_format_is_emptied(

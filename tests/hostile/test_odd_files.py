@@ -171,7 +171,7 @@ def test_a_process_with_too_little_memory_prints_one_sentence(tmp_path: Path) ->
         "main(['embed', 'text.txt', 'out.h5', '--bilm', 'base', '-q'])\n"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=100
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True
     )
     assert ended.returncode == 1
     lines = [line for line in ended.stderr.splitlines() if line.strip()]

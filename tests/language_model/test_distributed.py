@@ -2,7 +2,10 @@
 
 import json
 import os
+import random
+import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
@@ -13,7 +16,6 @@ import torch
 from allennlp.commands.train import train_model
 from allennlp.common import Params
 from allennlp.common.plugins import import_plugins
-from allennlp.common.util import find_open_port
 from allennlp.training import TrainerCallback
 from overrides import overrides
 from torch import distributed, multiprocessing
@@ -46,8 +48,19 @@ class WatchedProcess(TrainerCallback):
     def on_end(self, trainer: Any, **kwargs: Any) -> None:
         rank = distributed.get_rank() if distributed.is_initialized() else 0
         torch.save(trainer.model.state_dict(), f"{self.serialization_dir}/weights_of_{rank}.th")
-        random = {"mask": torch.rand(20), "sampler": trainer.model.stream_state().get("sampler")}
-        torch.save(random, f"{self.serialization_dir}/random_of_{rank}.th")
+        numbers = {"mask": torch.rand(20), "sampler": trainer.model.stream_state().get("sampler")}
+        torch.save(numbers, f"{self.serialization_dir}/random_of_{rank}.th")
+
+
+def unused_port() -> int:
+    """
+    Returns a port that nobody is given until it is used. The system gives ports from 32768 on to
+    all who ask for any port.
+    """
+    while True:
+        port = random.SystemRandom().randrange(16_384, 32_768)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -55,6 +68,7 @@ def _quick_processes() -> Iterator[None]:
     """AllenNLP's processes are copies of this one, which has imported everything already."""
     import_plugins()
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("allennlp.common.util.find_open_port", unused_port)
         if not torch.cuda.is_available():  # a copy of a process that has used a GPU cannot train
             fork = partial(multiprocessing.start_processes, start_method="fork")
             patch.setattr(multiprocessing, "spawn", fork)
@@ -176,7 +190,7 @@ def train_node(rank: int, configs: list[dict[str, Any]], folder: Path) -> None:
 
 def nodes_in(folder: Path) -> list[dict[str, Any]]:
     """The configuration of each of two nodes."""
-    distributed = {"cuda_devices": [-1], "num_nodes": 2, "primary_port": find_open_port()}
+    distributed = {"cuda_devices": [-1], "num_nodes": 2, "primary_port": unused_port()}
     return [{**config_in(folder), "distributed": dict(distributed)} for _ in range(2)]
 
 

@@ -179,7 +179,6 @@ def test_a_table_without_a_header_has_a_column_for_each_text(tmp_path: Path) -> 
     assert read(tmp_path, "pairs.tsv", content, "snli") == [(pair, 2)]
 
 
-@pytest.mark.timeout(60)  # a pipe that is opened twice has no second writer
 def test_a_pipe_is_read_once_and_whole(tmp_path: Path) -> None:
     lines = [f"Line {number} is nice." for number in range(5000)]
     pipe = tmp_path / "pipe"

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -61,6 +62,25 @@ class Dies(TrainerCallback):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
+@TrainerCallback.register("stops")
+class Stops(TrainerCallback):
+    """
+    Stops its process at the end of the first epoch for longer than Dask expects to hear nothing of
+    it, as a machine that sleeps does, and adds a line to the marker.
+    """
+
+    def __init__(self, serialization_dir: str, marker: str) -> None:
+        super().__init__(serialization_dir)
+        self._marker = Path(marker)
+
+    def on_epoch(self, *_: Any, epoch: int, **__: Any) -> None:
+        if epoch == 0:
+            with self._marker.open("a") as marker:
+                marker.write("begun\n")
+            number = os.getpid()
+            subprocess.run(["sh", "-c", f"kill -STOP {number}; sleep 12; kill -CONT {number}"])
+
+
 def trainings_of(folder: Path, marker: Path, deaths: int, seeds: int) -> list[Training]:
     config = tagger_config(BILM, ["input"], dropout=0.5)
     config["trainer"] |= {
@@ -115,6 +135,17 @@ def test_a_training_whose_process_keeps_dying_fails_and_the_rest_continue(
     assert first.failure == "its process died too often (KilledWorker)"
     assert (tmp_path / "marker").read_text() == "xx"
     assert second.metrics is not None
+
+
+@pytest.mark.slow
+def test_a_process_that_stops_for_long_is_not_replaced(quick_dask: Any, tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    (training,) = trainings_of(tmp_path / "runs", marker, deaths=0, seeds=1)
+    training.config["trainer"]["callbacks"] = [{"type": "stops", "marker": str(marker)}]
+    with quick_dask.set({"distributed.scheduler.worker-ttl": "1s"}):  # five minutes otherwise
+        (outcome,) = train_in_processes([training], workers=1, packages=[__name__])
+    assert outcome.failure == ""
+    assert marker.read_text() == "begun\n"
 
 
 def test_threads_of_a_process_train_one_at_a_time(

@@ -56,6 +56,13 @@ def test_the_latest_checkpoints_are_kept_and_the_newest_is_read(tmp_path: Path) 
     assert loaded(tmp_path) == (1, 0)
 
 
+def test_the_newest_checkpoint_is_kept_even_if_it_is_old_when_it_is_written(tmp_path: Path) -> None:
+    """The process may stop for longer than checkpoints are to be kept."""
+    options = {"keep_most_recent_by_count": None, "keep_most_recent_by_age": -1}
+    saved(tmp_path, (0, 2), (0, 4), (1, 0), **options)
+    assert names(tmp_path) == ["model_state_e1_b0.th", "training_state_e1_b0.th"]
+
+
 def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     saved(tmp_path, (0, 2))
     (tmp_path / "training_state_notes.th").write_bytes(b"no file of a checkpoint")

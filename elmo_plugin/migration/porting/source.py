@@ -26,7 +26,7 @@ TEXT_VARIABLE = "\ue000"
 NUMBER_VARIABLE = "\ue001"
 _END = "\ue002"
 _FUNCTIONS = {TEXT_VARIABLE: 'std.extVar("{}")', NUMBER_VARIABLE: 'std.parseJson(std.extVar("{}"))'}
-_SECONDS = 40  # for all evaluations together
+_SECONDS = 200  # for all evaluations together, also on a slow machine
 _ANY_VALUE = "1"  # may be read as text, and as a number in JSON
 
 

@@ -207,6 +207,25 @@ def test_a_hub_model_is_loaded_from_a_folder_or_from_files(
     ]
 
 
+@pytest.mark.parametrize("has_other_files", [False, True])
+def test_a_slow_hub_gets_more_time_if_the_file_was_not_downloaded_earlier(
+    has_other_files: bool, bilm: BiLm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> str:
+        raise TimeoutError("no answer in time")
+
+    def download(*_: Any, local_files_only: bool = False, **__: Any) -> str:
+        if not local_files_only:
+            return str(tmp_path / "served")
+        if has_other_files:
+            return str(tmp_path)
+        return fail()
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", fail)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    assert fetch("hf://someone/elmo/options.json") == tmp_path / "served" / "options.json"
+
+
 def test_an_address_of_the_hub_may_end_with_a_slash(hub: list[tuple[str, ...]]) -> None:
     assert fetch("hf://someone/elmo/") == fetch("hf://someone/elmo")
     assert hub == [("someone/elmo", None, None)] * 2
