@@ -7,6 +7,7 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.formats.json_files import is_list_of
+from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.label_values import is_blank, is_number, is_score
 from elmo_plugin.importers.options import ImportOptions
@@ -109,7 +110,7 @@ class FieldFinder:
             chosen = options.columns.get(role)
             if chosen is None:
                 continue
-            if chosen not in self._values and chosen.isdecimal():
+            if chosen not in self._values and is_whole_number(chosen):
                 fields_by_number = dict(enumerate(self._values))
                 chosen = fields_by_number.get(int(chosen), chosen)
             if chosen not in self._values:
