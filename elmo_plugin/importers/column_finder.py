@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from allennlp.common.checks import ConfigurationError
 
-from elmo_plugin.common.integers import is_column_number
 from elmo_plugin.importers.column_names import (
     ENTITY_NAMES,
     WORD_CLASS_NAMES,
@@ -59,7 +58,8 @@ class ColumnFinder:
         width = len(self._columns)
         if column in self._table.names:
             return self._table.names.index(column)
-        if is_column_number(column) and -width <= int(column) < width:
+        is_column_number = re.fullmatch(r"-?\d+", column) is not None
+        if is_column_number and -width <= int(column) < width:
             return int(column) % width
         known = ", ".join(repr(name) for name in self._table.names) or "without a header"
         raise self.error(

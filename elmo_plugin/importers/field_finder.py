@@ -7,10 +7,9 @@ from typing import Any
 from allennlp.common.checks import ConfigurationError
 
 from elmo_plugin.common.formats.json_files import is_list_of
-from elmo_plugin.common.integers import is_whole_number
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.label_values import is_blank, is_number, is_score
-from elmo_plugin.importers.options import ImportOptions
+from elmo_plugin.importers.options import ImportOptions, check_different_columns
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.table_header import SENTENCE_ENDS, may_be_labels
 
@@ -68,6 +67,7 @@ class FieldFinder:
         or else the one whose contents suit the role.
         """
         found = self._chosen_fields(options)
+        check_different_columns(found, f"{self._first_record.file}, {self._first_record.place}")
         for role in self._usual_names:
             if role not in found:
                 named = self._named_field(role, self._without_role(found))
@@ -110,7 +110,7 @@ class FieldFinder:
             chosen = options.columns.get(role)
             if chosen is None:
                 continue
-            if chosen not in self._values and is_whole_number(chosen):
+            if chosen not in self._values and chosen.isdecimal():
                 fields_by_number = dict(enumerate(self._values))
                 chosen = fields_by_number.get(int(chosen), chosen)
             if chosen not in self._values:
