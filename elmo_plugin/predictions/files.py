@@ -126,11 +126,9 @@ def _to_json(line: int, prediction: Prediction) -> str:
     output: dict[str, object] = dict(prediction)
     output["line"] = line
     content: dict[str, object] = {"line": line}  # so that every object begins with it
-    for key, value in prediction.inputs.items():
-        is_overwritten = key in output and output[key] != value
-        if is_overwritten:
-            key = f"input_{key}"
-        content[key] = value
+    inputs = prediction.inputs
+    names = [key for key in output if key not in inputs or inputs[key] != output[key]]
+    content.update(beside_names(names, inputs, prefix="input_"))
     content.update(output)
     return escape_in_json(json.dumps(content, ensure_ascii=False))
 

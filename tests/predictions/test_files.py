@@ -36,6 +36,23 @@ def test_keys_of_the_input_are_not_mistaken_for_the_prediction(tmp_path: Path) -
     )
 
 
+def test_no_key_of_the_input_replaces_another(tmp_path: Path) -> None:
+    given = {"premise": "A", "label": "x", "input_label": 5, "line": 7, "input_line": 8}
+    write_predictions([Prediction(SNLI, TASKS["snli"], given)], tmp_path / "out.jsonl")
+    written = json.loads((tmp_path / "out.jsonl").read_text())
+    assert (
+        written.items()
+        >= {
+            "line": 1,
+            "label": "neutral",
+            "input_label": 5,
+            "input_input_label": "x",
+            "input_line": 8,
+            "input_input_line": 7,
+        }.items()
+    )
+
+
 def predictions(task: str, *outputs: Any, **inputs: Any) -> list[Prediction]:
     return [Prediction(output, TASKS[task], inputs) for output in outputs]
 
