@@ -40,7 +40,7 @@ class Kind(ABC):
     repeats_texts: bool = False
 
     def cells_of_labels(self, output: Output) -> Mapping[str, object]:
-        """Returns what a row also has in a column for each label, by the names of the labels."""
+        """Returns the cells of a row for the columns of labels, by the names of the labels."""
         return {}
 
     @abstractmethod

@@ -192,7 +192,7 @@ def score_tagged(path: str) -> dict[str, Any]:
     - "raw": the lines that conlleval.pl prints;
     - "overall": precision, recall and F1 of all chunks, in percent;
     - the name of each type: the same for its chunks, and "found", the number of predicted ones. A
-      type "raw" or "overall" is named "label_raw" or "label_overall".
+      type "raw" or "overall" gets `label_` before its name.
 
     Raises `ConfigurationError`, naming file and line, if the number of columns changes or a tag is
     malformed.

@@ -93,7 +93,7 @@ def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dic
     propositions of the same sentences. As in srl-eval.pl, predicates that are not in the gold
     sentences are skipped with a warning. If the system misses a predicate, or gives it another
     lemma, all its arguments count as missed, with a warning. Returns the counts and percentages of
-    "Overall" and of each role; a role "Overall" is named "label_Overall".
+    "Overall" and of each role; a role "Overall" becomes "label_Overall".
 
     Raises `ConfigurationError`, naming file and line, if the two differ in the number of sentences,
     or a sentence in the number of words.
