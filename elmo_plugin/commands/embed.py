@@ -20,11 +20,11 @@ from elmo_plugin.commands.options import (
     TextPattern,
     add_shared,
     cluster_address,
+    is_column_number,
     output_paths,
     positive_int,
 )
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.integers import is_column_number
 from elmo_plugin.common.streams import show
 from elmo_plugin.common.unfinished import unfinished_path
 

@@ -24,12 +24,11 @@ from typing import TYPE_CHECKING
 
 from elmo_plugin import __version__
 from elmo_plugin.commands.import_ import add_import_options
-from elmo_plugin.commands.options import InputPath, add_shared
+from elmo_plugin.commands.options import InputPath, add_shared, is_column_number
 from elmo_plugin.commands.suggestions import task_name
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write
-from elmo_plugin.common.integers import is_column_number
 from elmo_plugin.common.parts import list_names, part_in_name
 from elmo_plugin.common.streams import show
 from elmo_plugin.common.task_cards import task_cards

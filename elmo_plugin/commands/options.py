@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 from glob import iglob
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -9,7 +10,6 @@ from elmo_plugin import __version__
 from elmo_plugin.common.bundled import archive_path, model_name
 from elmo_plugin.common.downloads import is_url
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.integers import is_whole_number
 
 if TYPE_CHECKING:
     from elmo_plugin.analysis.representations import RepresentationSettings
@@ -27,8 +27,6 @@ BILM_NAMES = (
     "seqvec",
 )
 """The names of biLMs, as in `elmo_plugin.bilm.io.MODELS`. To read them there would import torch."""
-_MOST_SEEDS = 1000  # of a number; a list may have more
-_LARGEST_SEED = 2**32 - 1  # of numpy
 LOCAL_CLUSTER = "local"
 """The value of `--dask` for a cluster of processes on this machine."""
 
@@ -128,9 +126,14 @@ def output_paths(args: argparse.Namespace) -> list[OutputPath]:
 
 def positive_int(text: str) -> int:
     """Parses a number that must be at least 1."""
-    if not is_whole_number(text) or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number, at least 1, got {text:.60}")
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number, at least 1, got {text}")
     return int(text)
+
+
+def is_column_number(text: str) -> bool:
+    """Returns whether a column is given by its number, not by its name; -1 is the last column."""
+    return re.fullmatch(r"-?\d+", text) is not None
 
 
 def seeds(text: str) -> list[int]:
@@ -140,21 +143,13 @@ def seeds(text: str) -> list[int]:
     """
     if "," not in text:
         last = positive_int(text)
-        if last > _MOST_SEEDS:
-            raise argparse.ArgumentTypeError(
-                f"expected at most {_MOST_SEEDS} seeds, got {last}; {last}, is a single seed"
-            )
         return list(range(1, last + 1))
     numbers = [number.strip() for number in text.split(",")]
     numbers = [number for number in numbers if number]  # nothing follows the comma of `7,`
-    if not numbers or not all(is_whole_number(number) for number in numbers):
-        raise argparse.ArgumentTypeError(f"expected whole numbers, as in 3,7, got {text:.60}")
-    unique_seeds = list(dict.fromkeys(int(number) for number in numbers))
-    if max(unique_seeds) > _LARGEST_SEED:
-        raise argparse.ArgumentTypeError(
-            f"expected seeds up to {_LARGEST_SEED}, got {max(unique_seeds)}"
-        )
-    return unique_seeds
+    if not numbers or not all(number.isdecimal() for number in numbers):
+        raise argparse.ArgumentTypeError(f"expected whole numbers, as in 3,7, got {text}")
+    unique_seeds = dict.fromkeys(int(number) for number in numbers)
+    return list(unique_seeds)
 
 
 def cluster_address(dask: str | None) -> str | None:

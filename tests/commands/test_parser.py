@@ -14,7 +14,7 @@ from elmo_plugin import __version__
 from elmo_plugin.bilm.io import MODELS
 from elmo_plugin.commands.command import COMMANDS, Command
 from elmo_plugin.commands.main import main
-from elmo_plugin.commands.options import BILM_NAMES, seeds
+from elmo_plugin.commands.options import BILM_NAMES, is_column_number, seeds
 from elmo_plugin.commands.parser import make_parser, parse
 from elmo_plugin.commands.suggestions import fits
 from elmo_plugin.common.meanings import meanings
@@ -353,34 +353,14 @@ def test_a_list_without_seeds_or_with_something_else_is_refused(text: str) -> No
         seeds(text)
 
 
-@pytest.mark.parametrize("text", ["2024", str(2**32) + ",", "9" * 5_000, "9" * 5_000 + ","])
-def test_too_many_and_too_large_seeds_are_refused(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match=r"^expected .{,120}$"):
-        seeds(text)
+@pytest.mark.parametrize("text", ["0", "12", "-1"])
+def test_a_column_may_be_given_by_its_number(text: str) -> None:
+    assert is_column_number(text) and str(int(text)) == text
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["embed", "columns.txt", "out.npz", "--column"],
-        ["embed", "table.csv", "out.npz", "--column"],
-        ["new", "bilm", "project", "--data", "columns.txt", "--column"],
-        ["embed", "columns.txt", "out.npz", "--batch-size"],
-    ],
-)
-def test_numbers_of_thousands_of_digits_are_refused_in_a_sentence(
-    arguments: list[str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("columns.txt").write_text("Ada B-PER\nmoved O\n\nBo B-PER\n")
-    Path("table.csv").write_text("text,label\nGood.,good\nBad.,bad\n")
-    _, _, err = ended(capsys, *arguments, "9" * 5_000)
-    assert "999" in err
-    assert "digits" not in err and "Traceback" not in err
-    assert not Path("out.npz").exists() and not Path("project").exists()
+@pytest.mark.parametrize("text", ["", "-", "--3", "3-", "word", "1.5", "²", "-x"])
+def test_other_texts_are_names_of_columns(text: str) -> None:
+    assert not is_column_number(text)
 
 
 @pytest.mark.parametrize("command", [["new", "bilm", "project", "--data"], ["import", "ner"]])

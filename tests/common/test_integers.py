@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elmo_plugin.common.integers import ceil_div, is_column_number, is_whole_number
+from elmo_plugin.common.integers import ceil_div, is_whole_number
 
 
 @given(st.integers(0, 2**70), st.integers(1, 2**40))
@@ -23,13 +23,3 @@ def test_whole_numbers_are_texts_of_decimal_digits(number: int) -> None:
 @pytest.mark.parametrize("text", ["", " 1", "1 ", "1\n", "one", "²", "9" * 5_000])
 def test_other_texts_are_no_whole_numbers(text: str) -> None:
     assert not is_whole_number(text)
-
-
-@pytest.mark.parametrize("text", ["0", "12", "-1"])
-def test_a_column_may_be_given_by_its_number(text: str) -> None:
-    assert is_column_number(text) and str(int(text)) == text
-
-
-@pytest.mark.parametrize("text", ["", "-", "--3", "3-", "word", "1.5", "²", "-x", "9" * 5_000])
-def test_other_texts_are_names_of_columns(text: str) -> None:
-    assert not is_column_number(text)
