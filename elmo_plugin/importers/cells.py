@@ -6,6 +6,8 @@ import json
 import tokenize
 from typing import Any
 
+from elmo_plugin.common.formats.json_files import is_too_deep
+
 _OPENING_BRACKETS = ("[", "{")
 _ITEM_TOKENS = (tokenize.STRING, tokenize.NUMBER)  # the types of the tokens in a list
 _LINE_BREAKS = (tokenize.NL, tokenize.NEWLINE)
@@ -24,6 +26,14 @@ def value_in_cell(text: str) -> Any:
     """Returns the list or the object that is written in a cell, or else the text of the cell."""
     if not text.startswith(_OPENING_BRACKETS):
         return text
+    value = _parse(text)
+    if is_too_deep(value):
+        return text
+    return value
+
+
+def _parse(text: str) -> Any:
+    """Returns the value of a cell that begins with a bracket, or its text if it is no value."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -9,7 +9,7 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.json_records import Record
 from elmo_plugin.importers.label_values import is_blank, is_number, is_score
-from elmo_plugin.importers.options import ImportOptions, chosen_name
+from elmo_plugin.importers.options import ImportOptions, check_different_columns, chosen_name
 from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.table_header import SENTENCE_ENDS, may_be_labels
 
@@ -67,6 +67,7 @@ class FieldFinder:
         or else the one whose contents suit the role.
         """
         found = self._chosen_fields(options)
+        check_different_columns(found, f"{self._first_record.file}, {self._first_record.place}")
         for role in self._usual_names:
             if role not in found:
                 named = self._named_field(role, self._without_role(found))

@@ -72,3 +72,18 @@ def options_of(args: argparse.Namespace, roles: Sequence[str]) -> ImportOptions:
         language=args.language or ImportOptions.language,
         tag_encoding=args.tags,
     )
+
+
+def check_different_columns(chosen: Mapping[str, str], location: str) -> None:
+    """
+    Raises `ConfigurationError`, beginning with the location, if `--column` chooses the same column
+    for two roles, as in `text=0 label=text`. `chosen` has the name of the column for each role.
+    """
+    roles_by_column: dict[str, str] = {}
+    for role, column in chosen.items():
+        if column in roles_by_column:
+            raise ConfigurationError(
+                f"{location}: --column: {roles_by_column[column]} and {role} are the same column, "
+                f"{column!r}"
+            )
+        roles_by_column[column] = role

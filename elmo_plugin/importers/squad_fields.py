@@ -8,7 +8,7 @@ from allennlp.common.checks import ConfigurationError
 from elmo_plugin.common.formats.json_files import is_list_of
 from elmo_plugin.importers.cells import value_in_cell
 from elmo_plugin.importers.json_records import Record
-from elmo_plugin.importers.options import ImportOptions, chosen_name
+from elmo_plugin.importers.options import ImportOptions, check_different_columns, chosen_name
 from elmo_plugin.importers.squad_question import RawQuestion
 from elmo_plugin.importers.tables import Table
 
@@ -160,6 +160,7 @@ def _find_names(names: list[str], options: ImportOptions, location: str) -> dict
         if name not in found.values():  # a field that is chosen for one role has no other
             by_lower_case.setdefault(name.lower(), name)
     answers_are_chosen = any(role in found for role in _ROLES_OF_ANSWERS)
+    check_different_columns(found, location)
     for role, usual_names in _USUAL_NAMES.items():
         if role in found:
             continue

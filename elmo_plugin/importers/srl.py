@@ -14,6 +14,7 @@ from elmo_plugin.importers.srl_conll2005 import find_lemmas, has_number_of_word,
 from elmo_plugin.importers.srl_dependencies import is_dependencies, read_dependencies
 from elmo_plugin.importers.srl_example import NO_DOCUMENT, SrlExample, example_of
 from elmo_plugin.importers.srl_json import sentence_in
+from elmo_plugin.importers.srl_misc import has_roles_in_misc, read_roles_in_misc
 from elmo_plugin.importers.srl_propositions import read_propositions
 from elmo_plugin.importers.srl_universal import BEGINNING_OF_UNIVERSAL, read_universal
 from elmo_plugin.importers.task_importer import TaskImporter
@@ -101,10 +102,13 @@ def _sentences_of_other_forms(
         return _json_sentences(path, lines)
     if first.startswith(BEGINNING_OF_UNIVERSAL):
         report.took("Universal Propositions in CoNLL-U Plus")
-        return read_universal(lines)
+        return read_universal(lines, report)
     if is_dependencies(lines):
         report.took("CoNLL-2009, or CoNLL-U with columns of predicates")
         return read_dependencies(lines, report)
+    if has_roles_in_misc(lines):
+        report.took("CoNLL-U with Roleset and Args in its last column")
+        return read_roles_in_misc(lines, report)
     lemma_column = find_lemmas(lines)
     if lemma_column is None:
         return None
@@ -135,7 +139,7 @@ def read_scored_srl(path: str) -> Iterator[SrlSentence]:
         for record in read_objects(path, "".join(line.text for line in lines)):
             yield sentence_in(record)
     elif first.startswith(BEGINNING_OF_UNIVERSAL):
-        for _, sentence in read_universal(lines):
+        for _, sentence in read_universal(lines, Report(path)):
             yield sentence
     elif first.startswith("#") or has_number_of_word(first.split()):  # CoNLL-2012
         for example in read_srl_columns(lines, Report(path)):  # a report that is not shown

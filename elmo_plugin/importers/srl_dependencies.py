@@ -59,7 +59,7 @@ def read_dependencies(lines: Sequence[Line], report: Report) -> Iterator[tuple[L
     report.took("each argument is one word, its head, as these columns mark it")
     for rows in numbered_sentences(lines):
         check_lengths(rows)
-        _check_numbers(rows)
+        check_numbers_of_words(rows)
         if len(rows[0].columns) < _FIXED_COLUMNS:
             raise rows[0].line.error(
                 f"expected at least {_FIXED_COLUMNS} columns, got {len(rows[0].columns)}"
@@ -67,7 +67,7 @@ def read_dependencies(lines: Sequence[Line], report: Report) -> Iterator[tuple[L
         yield rows[0].line, _sentence_of(rows, report)
 
 
-def _check_numbers(rows: Sequence[Row]) -> None:
+def check_numbers_of_words(rows: Sequence[Row]) -> None:
     """Raises `ConfigurationError`, naming file and line, if words are not numbered without gaps."""
     for row in rows:
         if not is_whole_number(row.columns[0]):
@@ -106,7 +106,7 @@ def _sentence_of(rows: Sequence[Row], report: Report) -> SrlSentence:
     for word, column in zip(predicate_words, argument_columns, strict=True):
         lemma = framesets[word].partition(".")[0]
         labels = [row.columns[column] for row in rows]
-        predicates.append(Predicate(word, lemma, _arguments_of(word, labels, report)))
+        predicates.append(Predicate(word, lemma, arguments_of_heads(word, labels, report)))
     return SrlSentence(words, predicates, rows[0].line.location)
 
 
@@ -161,7 +161,7 @@ def _is_marked(cell: str) -> bool:
     return cell not in NO_ANNOTATION
 
 
-def _arguments_of(predicate: int, labels: Sequence[str], report: Report) -> list[Span]:
+def arguments_of_heads(predicate: int, labels: Sequence[str], report: Report) -> list[Span]:
     """
     Returns the arguments of the predicate at an index, and `V` for the predicate itself. The labels
     are the predicate's column, with one label for each word.

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.integers import DIGITS
 from elmo_plugin.importers.loose_columns import Row, numbered_sentences
+from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.srl_example import with_verb
 from elmo_plugin.tasks.conll2012 import NO_ANNOTATION
 from elmo_plugin.tasks.dataset_reader import Line
@@ -19,7 +20,11 @@ _FORM = "FORM"
 _PREDICATE = "UP:PRED"
 _ARGUMENTS = "UP:ARGSPANS"
 _NAMES = (_NUMBER, _FORM, _PREDICATE, _ARGUMENTS)
+_HEADS = "PB:ARGS"
+# The names in English of the first Universal Propositions, and those of later ones.
+_FIRST_NAMES = {"PB:PRED": _PREDICATE, _HEADS: _ARGUMENTS}
 _SPAN = re.compile(rf"(?P<role>.+):(?P<first>{DIGITS})-(?P<last>{DIGITS})")
+_HEAD = re.compile(rf"(?P<role>.+):(?P<word>{DIGITS})")
 
 
 class _Word(NamedTuple):
@@ -31,31 +36,36 @@ class _Word(NamedTuple):
     arguments: str
 
 
-def read_universal(lines: Sequence[Line]) -> Iterator[tuple[Line, SrlSentence]]:
+def read_universal(lines: Sequence[Line], report: Report) -> Iterator[tuple[Line, SrlSentence]]:
     """
     Yields the first line of each sentence, and the sentence. The first line of the file that is not
     blank names the columns. Arguments such as `A0:1-1|A1:3-7` have the numbers of their first and
-    last words.
+    last words; in English of the first Universal Propositions, `A0:1|A1:5` have those of their
+    heads, and each argument is one word.
 
     Raises `ConfigurationError`, naming file and line, if a column is missing or a line is
     malformed.
     """
     header = next(line for line in lines if line.text.strip())
     _, _, listed_names = header.text.partition("=")  # `# global.columns = ID FORM UP:PRED …`
-    names = listed_names.split()
+    has_heads = _HEADS in listed_names.split()
+    names = [_FIRST_NAMES.get(name, name) for name in listed_names.split()]
     if not set(_NAMES) <= set(names):
         raise header.error(
             f"expected the columns {', '.join(_NAMES)}, got {', '.join(names)}; "
             "Universal Propositions come without words: their tool merge_ud_up.py adds the words"
         )
+    if has_heads:
+        report.took("each argument is one word, its head, as these columns mark it")
     for rows in numbered_sentences(lines):
-        yield rows[0].line, _sentence_of(rows, names)
+        yield rows[0].line, _sentence_of(rows, names, has_heads)
 
 
-def _sentence_of(rows: Sequence[Row], names: Sequence[str]) -> SrlSentence:
+def _sentence_of(rows: Sequence[Row], names: Sequence[str], has_heads: bool) -> SrlSentence:
     """
-    Returns the sentence of some rows, given the names of all columns. Raises `ConfigurationError`,
-    naming file and line, if a row is malformed.
+    Returns the sentence of some rows, given the names of all columns, and whether arguments have
+    the numbers of their heads. Raises `ConfigurationError`, naming file and line, if a row is
+    malformed.
     """
     words = []
     predicates = []
@@ -67,7 +77,7 @@ def _sentence_of(rows: Sequence[Row], names: Sequence[str]) -> SrlSentence:
                 "sentence"
             )
         words.append(word.form)
-        arguments = _parse_arguments(word.arguments, row.line)
+        arguments = _parse_arguments(word.arguments, row.line, has_heads)
         if word.predicate in NO_ANNOTATION:
             if arguments:
                 raise row.line.error(f"{word.arguments!r} are arguments without a predicate")
@@ -97,19 +107,35 @@ def _read_word(row: Row, names: Sequence[str]) -> _Word:
     )
 
 
-def _parse_arguments(cell: str, line: Line) -> list[Span]:
+def _parse_arguments(cell: str, line: Line, has_heads: bool) -> list[Span]:
     """
-    Returns the arguments of a predicate, from a cell such as `A0:1-1|A1:3-7`. Raises
-    `ConfigurationError`, naming file and line, if the cell is malformed.
+    Returns the arguments of a predicate, from a cell such as `A0:1-1|A1:3-7` or, with heads,
+    `A0:1|A1:5`. Raises `ConfigurationError`, naming file and line, if the cell is malformed.
     """
     arguments = []
     for text in cell.split("|"):
         if text in NO_ANNOTATION:
             continue
-        match = _SPAN.fullmatch(text)
-        if match is None:
-            raise line.error(f"expected arguments such as A0:1-1|A1:3-7, got {cell!r}")
-        start = int(match["first"]) - 1  # words are numbered from 1
-        end = int(match["last"])
-        arguments.append(Span(start, end, match["role"]))
+        if has_heads:
+            arguments.append(_parse_head(text, line))
+        else:
+            arguments.append(_parse_span(text, line))
     return arguments
+
+
+def _parse_span(text: str, line: Line) -> Span:
+    """Returns an argument such as `A1:3-7`. Raises `ConfigurationError` if it is malformed."""
+    match = _SPAN.fullmatch(text)
+    if match is None:
+        raise line.error(f"expected arguments such as A0:1-1|A1:3-7, got {text!r}")
+    start = int(match["first"]) - 1  # words are numbered from 1
+    return Span(start, int(match["last"]), match["role"])
+
+
+def _parse_head(text: str, line: Line) -> Span:
+    """Returns an argument such as `A1:5`. Raises `ConfigurationError` if it is malformed."""
+    match = _HEAD.fullmatch(text)
+    if match is None:
+        raise line.error(f"expected arguments such as A0:1|A1:5, got {text!r}")
+    word = int(match["word"])  # words are numbered from 1
+    return Span(word - 1, word, match["role"])

@@ -14,6 +14,7 @@ _MOST_WORDS = 1_000  # of a sentence
 _MANY_WORDS = 100  # of the only sentence of a file; it may be several
 _MOST_CHARACTERS = 15  # Han or kana, of a word
 _MOST_SPACES = 2  # in a word, such as "10 000 000"
+_BETWEEN_COLUMNS = re.compile(r"[\t\r\n]+")  # in the files that are written
 _BETWEEN_TAGS = re.compile(r"[|,;/+]")
 
 
@@ -43,6 +44,7 @@ def usable_sentences(
                 "number of the sentence, ends one"
             )
         usable = _without_blank_words(sentence, report)
+        usable = _with_words_for_columns(usable, report)
         for place, word, tag in zip(usable.places, usable.words, usable.tags, strict=True):
             _check_word(f"{file}, {place}", word)
             _check_tag(f"{file}, {place}", tag)
@@ -94,6 +96,17 @@ def _without_blank_words(sentence: TaggedSentence, report: Report) -> TaggedSent
     )
 
 
+def _with_words_for_columns(sentence: TaggedSentence, report: Report) -> TaggedSentence:
+    """Returns a sentence with spaces for the tabs and line ends in words, as JSON may have them."""
+    words = []
+    for place, word in zip(sentence.places, sentence.words, strict=True):
+        if _BETWEEN_COLUMNS.search(word):
+            report.took(f"the tab or line end within the word in {place} becomes a space")
+            word = _BETWEEN_COLUMNS.sub(" ", word).strip()
+        words.append(word)
+    return sentence._replace(words=words)
+
+
 def _check_word(where: str, word: str) -> None:
     """Raises `ConfigurationError` if a word is rather a text, in Chinese or Japanese characters."""
     if len(SEPARATE.findall(word)) > _MOST_CHARACTERS:
@@ -102,7 +115,8 @@ def _check_word(where: str, word: str) -> None:
 
 def _check_tag(where: str, tag: str) -> None:
     """Raises `ConfigurationError` for the tags of a sentence, or for several tags of one word."""
-    if " " in tag or tag.startswith(("[", "(")):
+    has_space = " " in tag or _BETWEEN_COLUMNS.search(tag) is not None
+    if has_space or tag.startswith(("[", "(")):
         raise ConfigurationError(
             f"{where}: expected a word and its tag in each line, got the tag {tag!r:.50}; "
             "--separator or --column tag=NAME chooses another, and JSON lines have all words and "

@@ -242,9 +242,12 @@ def _split_sentences(
     too few lines, it is divided in blocks of sentences.
     """
     num_lines = sum(1 for _ in _lines(paths, column))
-    num_blocks = num_lines // BLOCK_LINES
-    period = max(SHORTEST_PERIOD, num_blocks // _MOST_BLOCKS_OF_PART)
     divides_lines = num_lines >= _LEAST_TO_SPLIT
+    if divides_lines:
+        num_blocks = num_lines // BLOCK_LINES
+    else:
+        num_blocks = _count_sentences(paths, rules, column) // BLOCK_LINES
+    period = max(SHORTEST_PERIOD, num_blocks // _MOST_BLOCKS_OF_PART)
     num_sentences_before = 0
     for num_lines_before, (line, place) in enumerate(_lines(paths, column)):
         for words in _sentences(line, place, rules):
@@ -254,6 +257,14 @@ def _split_sentences(
                 block = num_sentences_before // BLOCK_LINES
             yield _part_of(block, period), words
             num_sentences_before += 1
+
+
+def _count_sentences(paths: Sequence[Path], rules: SpacyRules | None, column: int | None) -> int:
+    """Returns the number of sentences in a text. Its lines may be very long, as whole books are."""
+    count = 0
+    for line, place in _lines(paths, column):
+        count += sum(1 for _ in _sentences(line, place, rules))
+    return count
 
 
 def _part_of(block: int, period: int) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import atomic_write, is_special
 from elmo_plugin.common.formats.formulas import count_formulas, warn_of_formulas
+from elmo_plugin.common.label_names import beside_names
 from elmo_plugin.common.streams import escape_in_json, visible_line
 from elmo_plugin.common.task_cards import TaskCard
 from elmo_plugin.predictions import check_suffix
@@ -125,11 +126,9 @@ def _to_json(line: int, prediction: Prediction) -> str:
     output: dict[str, object] = dict(prediction)
     output["line"] = line
     content: dict[str, object] = {"line": line}  # so that every object begins with it
-    for key, value in prediction.inputs.items():
-        is_overwritten = key in output and output[key] != value
-        if is_overwritten:
-            key = f"input_{key}"
-        content[key] = value
+    inputs = prediction.inputs
+    names = [key for key in output if key not in inputs or inputs[key] != output[key]]
+    content.update(beside_names(names, inputs, prefix="input_"))
     content.update(output)
     return escape_in_json(json.dumps(content, ensure_ascii=False))
 
@@ -162,11 +161,14 @@ def _write_csv(predictions: NumberedPredictions, target: Target) -> None:
         in_each_row: dict[str, object] = {"line": line}
         if kind.repeats_texts:
             in_each_row.update(prediction.texts())
+        # A label may be any word, such as "line" or "text".
+        names_of_columns = [*in_each_row, *kind.columns]
+        cells_of_labels = beside_names(names_of_columns, kind.cells_of_labels(prediction))
         if table is None:
             # All predictions are of one task, so all have the columns of the first.
-            table = _begin_table(target.file, [*in_each_row, *kind.all_columns(prediction)])
+            table = _begin_table(target.file, [*names_of_columns, *cells_of_labels])
         for row in kind.rows(prediction):
-            cells = {**in_each_row, **row}
+            cells = {**in_each_row, **row, **cells_of_labels}
             num_formulas += count_formulas(cells.values())
             table.writerow(cells)
     warn_of_formulas(target.path.name, num_formulas)

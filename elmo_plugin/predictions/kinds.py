@@ -39,9 +39,9 @@ class Kind(ABC):
     columns: Sequence[str]
     repeats_texts: bool = False
 
-    def all_columns(self, output: Output) -> list[str]:
-        """Returns the columns of a table that begins with this prediction."""
-        return list(self.columns)
+    def cells_of_labels(self, output: Output) -> Mapping[str, object]:
+        """Returns the cells of a row for the columns of labels, by the names of the labels."""
+        return {}
 
     @abstractmethod
     def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
@@ -208,17 +208,17 @@ class Label(Kind):
         bars.sort(key=_likeliest_first)
         return [Bars(best, bars)]
 
-    def all_columns(self, output: Output) -> list[str]:
+    def cells_of_labels(self, output: Output) -> Mapping[str, object]:
         """
-        Returns the columns, and after them a column for the probability of each label. A predictor
-        of the user's may give a label without probabilities.
+        Returns the probability of each label. A predictor of the user's may give a label without
+        probabilities.
         """
-        return [*self.columns, *output.get("probabilities", {})]
+        probabilities: Mapping[str, object] = output.get("probabilities", {})
+        return probabilities
 
     def rows(self, output: Output) -> Iterator[Output]:
         label = output["label"]
-        probabilities = output.get("probabilities", {})
-        yield {**probabilities, "label": label, "probability": probabilities.get(label)}
+        yield {"label": label, "probability": self.cells_of_labels(output).get(label)}
 
 
 def _likeliest_first(bar: Bar) -> tuple[float, bool]:

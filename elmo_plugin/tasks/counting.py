@@ -11,6 +11,7 @@ from allennlp.common.util import is_distributed
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
+from elmo_plugin.common.label_names import beside_names
 from elmo_plugin.common.logs import get_logger
 
 logger = get_logger(__name__)
@@ -115,6 +116,10 @@ class SpanCounts(NamedTuple):
     predicted: int
     gold: int
 
+    def figures(self, scale: float = 1.0) -> Figures:
+        """Returns precision, recall and F1, from 0 to `scale`."""
+        return precision_recall_f1(self.correct, self.predicted, self.gold, scale)
+
 
 class SpanF1(CountingMetric):
     """
@@ -125,45 +130,52 @@ class SpanF1(CountingMetric):
 
     label_outside_totals: ClassVar[str | None] = None
 
-    def span_counts(self) -> dict[str, SpanCounts]:
-        """
-        Returns the total counts under "overall", then the counts of each label, in alphabetical
-        order. The label `label_outside_totals` comes last.
-        """
-        correct = self.counts["correct"]
-        predicted = self.counts["predicted"]
-        gold = self.counts["gold"]
-        labels = predicted.keys() | gold.keys()
-        labels_in_totals = sorted(labels - {self.label_outside_totals})
-        counts = {}
-        counts["overall"] = SpanCounts(
-            sum(correct[label] for label in labels_in_totals),
-            sum(predicted[label] for label in labels_in_totals),
-            sum(gold[label] for label in labels_in_totals),
+    def overall_counts(self) -> SpanCounts:
+        """Returns the total counts of all labels except `label_outside_totals`."""
+        labels = self._labels_in_totals()
+        return SpanCounts(
+            sum(self.counts["correct"][label] for label in labels),
+            sum(self.counts["predicted"][label] for label in labels),
+            sum(self.counts["gold"][label] for label in labels),
         )
-        for label in labels_in_totals:
-            counts[label] = SpanCounts(correct[label], predicted[label], gold[label])
-        label = self.label_outside_totals
-        if label is not None and label in labels:
-            counts[label] = SpanCounts(correct[label], predicted[label], gold[label])
+
+    def label_counts(self) -> dict[str, SpanCounts]:
+        """
+        Returns the counts of each label, in alphabetical order. The label `label_outside_totals`
+        comes last.
+        """
+        labels = self._labels_in_totals()
+        outside_totals = self.label_outside_totals
+        if outside_totals is not None and outside_totals in self._all_labels():
+            labels.append(outside_totals)
+        counts = {}
+        for label in labels:
+            counts[label] = SpanCounts(
+                self.counts["correct"][label],
+                self.counts["predicted"][label],
+                self.counts["gold"][label],
+            )
         return counts
 
-    def figures(self, scale: float = 1.0) -> dict[str, Figures]:
-        """Returns precision, recall and F1, from 0 to `scale`, of "overall" and of each label."""
-        figures = {}
-        for label, (correct, predicted, gold) in self.span_counts().items():
-            figures[label] = precision_recall_f1(correct, predicted, gold, scale)
-        return figures
+    def _all_labels(self) -> set[str]:
+        return self.counts["predicted"].keys() | self.counts["gold"].keys()
+
+    def _labels_in_totals(self) -> list[str]:
+        return sorted(self._all_labels() - {self.label_outside_totals})
 
     @overrides
     def metrics(self) -> dict[str, float]:
         """
-        Returns the figures, from 0 to 1, by names such as `f1-measure-PER` and
-        `recall-overall`, as AllenNLP's metrics of spans do.
+        Returns the figures, from 0 to 1, by names such as `f1-measure-PER` and `recall-overall`, as
+        AllenNLP's metrics of spans do. The figures of a label "overall" are those of
+        "label_overall", so that a training's `f1-measure-overall` is always that of all labels.
         """
+        counts_by_name = {"overall": self.overall_counts()}
+        counts_by_name.update(beside_names(["overall"], self.label_counts()))
         named = {}
-        for label, figures in self.figures().items():
-            named[f"precision-{label}"] = figures.precision
-            named[f"recall-{label}"] = figures.recall
-            named[f"f1-measure-{label}"] = figures.f1
+        for name, counts in counts_by_name.items():
+            figures = counts.figures()
+            named[f"precision-{name}"] = figures.precision
+            named[f"recall-{name}"] = figures.recall
+            named[f"f1-measure-{name}"] = figures.f1
         return named

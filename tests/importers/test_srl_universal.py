@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from allennlp.common.checks import ConfigurationError
 
+from elmo_plugin.importers.report import Report
 from elmo_plugin.importers.srl_universal import read_universal
 from elmo_plugin.tasks.spans import Span
 from elmo_plugin.tasks.srl import SrlReader
@@ -16,7 +17,7 @@ FILE = (FIXTURE.parent / "universal.conllup").read_text("utf-8")
 
 
 def sentences_of(text: str) -> list[SrlSentence]:
-    return [sentence for _, sentence in read_universal(lines_of(text, "f"))]
+    return [sentence for _, sentence in read_universal(lines_of(text, "f"), Report("f"))]
 
 
 @pytest.mark.parametrize("text", [FILE, FILE.replace("\n", "\r\n"), FILE.rstrip()])
@@ -63,3 +64,24 @@ def test_words_with_spaces_are_written_and_read(tmp_path: Path) -> None:
     assert lutte["words"].metadata[-1] == "les gens"
     assert lutte["tags"].labels == ["B-A0", "B-V", "B-A1", "I-A1", "I-A1", "I-A1"]
     assert echapper["predicate"].sequence_index == 3
+
+
+HEADS = """# global.columns = ID FORM LEMMA HEAD MISC PB:PRED PB:ARGS
+# text = Dogs' cats ran.
+1-2\tDogs'\t_\t_\t_\t_\t_
+1\tDogs\tdog\t3\t_\t_\t_
+2\t'\t'\t1\t_\t_\t_
+3\tcats\tcat\t4\t_\t_\t_
+4\tran\trun\t0\tSpaceAfter=No\trun.02\tARG0:3|ARGM-MNR:5
+5\taway\taway\t4\t_\t_\t_
+"""
+
+
+def test_arguments_of_english_are_their_heads() -> None:
+    ((words, (predicate,), _),) = sentences_of(HEADS)
+    assert words == ["Dogs", "'", "cats", "ran", "away"]
+    expected = [Span(2, 3, "ARG0"), Span(3, 4, "V"), Span(4, 5, "ARGM-MNR")]
+    assert predicate == (3, "ran", expected, True)
+    for wrong in ("ARG0:3-4", "ARG0", "3", "ARG0:0", "ARG0:9"):
+        with pytest.raises(ConfigurationError, match=r"f, line 7: .*ARG0|, got '3'"):
+            sentences_of(HEADS.replace("ARG0:3", wrong))

@@ -296,3 +296,14 @@ def test_wrong_rows_of_conll_2012_are_an_error_wherever_they_stand(
     text = "\n".join([*rows, "", last, ""])
     with pytest.raises(ConfigurationError, match=message):
         read_tags(tmp_path / "f.conll", text)
+
+
+def test_tabs_and_line_ends_within_words_do_not_break_the_columns(tmp_path: Path) -> None:
+    record = {"words": ["a\tb", "c\r\nd", "\te\n", "f"], "tags": ["O", "B-X", "O", "O"]}
+    for task in ("ner", "tag"):
+        examples, report = read(task, tmp_path / "f.jsonl", lines(record))
+        assert [example.words for example in examples] == [["a b", "c d", "e", "f"]]
+        assert "the tab or line end within the word in line 1 becomes a space" in report.findings
+    record = {"words": ["a", "b"], "tags": ["NN", "N\tN"]}
+    with pytest.raises(ConfigurationError, match=r"line 1: .* got the tag 'N\\tN'"):
+        read("tag", tmp_path / "f.jsonl", lines(record))

@@ -36,6 +36,23 @@ def test_keys_of_the_input_are_not_mistaken_for_the_prediction(tmp_path: Path) -
     )
 
 
+def test_no_key_of_the_input_replaces_another(tmp_path: Path) -> None:
+    given = {"premise": "A", "label": "x", "input_label": 5, "line": 7, "input_line": 8}
+    write_predictions([Prediction(SNLI, TASKS["snli"], given)], tmp_path / "out.jsonl")
+    written = json.loads((tmp_path / "out.jsonl").read_text())
+    assert (
+        written.items()
+        >= {
+            "line": 1,
+            "label": "neutral",
+            "input_label": 5,
+            "input_input_label": "x",
+            "input_line": 8,
+            "input_input_line": 7,
+        }.items()
+    )
+
+
 def predictions(task: str, *outputs: Any, **inputs: Any) -> list[Prediction]:
     return [Prediction(output, TASKS[task], inputs) for output in outputs]
 
@@ -110,6 +127,26 @@ def test_every_row_of_a_table_contains_its_texts_whatever_their_keys(tmp_path: P
     )
     with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
         assert [row["sentence"] for row in csv.DictReader(file)] == ["Good film", "Bad film"]
+
+
+def test_labels_that_are_called_like_columns_hide_none_of_them(tmp_path: Path) -> None:
+    shares = {"line": 0.4, "sentence": 0.3, "label": 0.2, "probability": 0.06, "good": 0.04}
+    output = {"label": "line", "probabilities": shares}
+    found = predictions("sst", output, sentence="Draw here.")
+    write_predictions(found, tmp_path / "out.csv")
+    with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert row == {
+        "line": "1",
+        "sentence": "Draw here.",
+        "label": "line",
+        "probability": "0.4",
+        "label_line": "0.4",
+        "label_sentence": "0.3",
+        "label_label": "0.2",
+        "label_probability": "0.06",
+        "good": "0.04",
+    }
 
 
 def test_the_warning_of_formulas_names_the_table(

@@ -10,10 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from elmo_plugin.common.errors import BiLmError, message_of, raise_if_sigterm_or_out_of_memory
 from elmo_plugin.common.files import reason
+
+if TYPE_CHECKING:
+    from typing_extensions import Self  # in `typing` from Python 3.11 on
 
 # Archives may unpack to this many bytes. Larger ones may unpack to this multiple of their own size;
 # the files of a model unpack to about 1.1 times their size.
@@ -263,9 +266,20 @@ class _LimitedStream:
 
 class _Member(tarfile.TarInfo):
     """
-    A member of a tar archive. Raises `tarfile.ReadError` for a large header, and for a sparse file,
-    because the list of its blocks can have any length.
+    A member of a tar archive. Raises `tarfile.ReadError` for a damaged or large header, and for a
+    sparse file, because the list of its blocks can have any length.
     """
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> "Self":
+        """Reads a header. `tarfile` itself would take a damaged one for the end of the archive."""
+        try:
+            return super().fromtarfile(archive)
+        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]  # zeros, which are the end
+            raise
+        except tarfile.HeaderError as error:
+            message = f"{error}, or the end of the archive is missing"
+            raise tarfile.ReadError(message) from None
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
         """Checks a header before `tarfile` reads the content behind it."""

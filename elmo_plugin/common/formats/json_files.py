@@ -11,6 +11,11 @@ from typing import Any
 from elmo_plugin.common.errors import BiLmError
 from elmo_plugin.common.files import read_bytes
 
+MAX_DEPTH = 200
+"""
+The most lists and objects of JSON within each other. Functions that go through the content call
+themselves for each of them, and fail at a depth that depends on the version of Python.
+"""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
@@ -18,10 +23,11 @@ def parse_json(
     text: str | bytes, name: str, is_line: bool = False, repeated_keys: bool = False
 ) -> Any:
     """
-    Parses JSON. Raises `BiLmError`, with a message that begins with `name`, if the text is not JSON
-    or is nested too deeply for Python's parser. Some things that the parser accepts are errors,
-    too: `NaN` and `Infinity`, a number that is too large for a float, half of a surrogate pair, and
-    a repeated key in an object. If `repeated_keys` is true, the last value of such a key counts.
+    Parses JSON. Raises `BiLmError`, with a message that begins with `name`, if the text is not
+    JSON. Some things that Python's parser accepts are errors, too: more than `MAX_DEPTH` lists and
+    objects within each other, `NaN` and `Infinity`, a number that is too large for a float, half of
+    a surrogate pair, and a repeated key in an object. If `repeated_keys` is true, the last value of
+    such a key counts.
 
     If `is_line` is true, the text is one line of a file, and `name` includes its number. Otherwise
     messages say in which line of the text the parser stopped.
@@ -39,7 +45,7 @@ def parse_json(
             **_PARSERS_OF_NUMBERS,
         )
     except RecursionError:
-        raise BiLmError(f"{name}: not JSON that can be read (it is nested too deeply)") from None
+        raise _too_deep_error(name) from None
     except json.JSONDecodeError as error:
         wrong = f"not JSON ({error.msg} at column {error.colno})"
         if is_line:
@@ -47,11 +53,44 @@ def parse_json(
         raise BiLmError(f"{name}, line {error.lineno}: {wrong}") from None
     except ValueError as error:  # the text is not UTF-8, or a function below refuses a value
         raise BiLmError(f"{name}: not JSON ({error})") from None
+    # Most texts have so few brackets that their content need not be looked at.
+    may_be_too_deep = text.count("[") + text.count("{") > MAX_DEPTH
+    if may_be_too_deep and is_too_deep(content):
+        raise _too_deep_error(name)
     # Two escapes may be a whole pair, as in `\ud83d\ude00`. The parser has joined such pairs, so a
     # half that is left in the content is a mistake.
     if _SURROGATE.search(text):
         check_characters(json.dumps(content, ensure_ascii=False), name)
     return content
+
+
+def is_too_deep(content: Any) -> bool:
+    """
+    Returns whether more than `MAX_DEPTH` lists and objects are within each other. Goes from level
+    to level, because a function that calls itself would fail.
+    """
+    level = []
+    if isinstance(content, list | dict):
+        level = [content]
+    for _ in range(MAX_DEPTH):
+        next_level: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                next_level.extend(value.values())
+            else:
+                next_level.extend(value)
+        level = [value for value in next_level if isinstance(value, list | dict)]
+        if not level:
+            return False
+    return True
+
+
+def _too_deep_error(name: str) -> BiLmError:
+    """Returns the error for a text in which too many lists and objects are within each other."""
+    return BiLmError(
+        f"{name}: not JSON that can be read (it is nested too deeply: at most {MAX_DEPTH} lists "
+        "and objects may be within each other)"
+    )
 
 
 def check_characters(text: str, name: str) -> None:

@@ -36,7 +36,7 @@ from elmo_plugin.migration.porting.trainer import (
 )
 
 # A rule raises one of these at a value of a form that it does not expect.
-_UNEXPECTED_VALUE = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+_UNEXPECTED_VALUE = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 
 class Rule(NamedTuple):

@@ -11,7 +11,8 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
-from elmo_plugin.tasks.counting import Figures, SpanF1, ratio
+from elmo_plugin.common.label_names import beside_names
+from elmo_plugin.tasks.counting import SpanCounts, SpanF1, ratio
 from elmo_plugin.tasks.dataset_reader import Line, read_text_lines
 from elmo_plugin.tasks.ner.dataset_reader import DOCUMENT, split_sentences
 
@@ -190,7 +191,8 @@ def score_tagged(path: str) -> dict[str, Any]:
 
     - "raw": the lines that conlleval.pl prints;
     - "overall": precision, recall and F1 of all chunks, in percent;
-    - the name of each type: the same for its chunks, and "found", the number of predicted ones.
+    - the name of each type: the same for its chunks, and "found", the number of predicted ones. A
+      type "raw" or "overall" gets `label_` before its name.
 
     Raises `ConfigurationError`, naming file and line, if the number of columns changes or a tag is
     malformed.
@@ -199,13 +201,14 @@ def score_tagged(path: str) -> dict[str, Any]:
     metric.add(parse_tagged(read_text_lines(path)))
     if not metric.counts["words"]:
         raise ConfigurationError(f"{path}: no words in this file")
-    rows = metric.figures(scale=100)
-    figures: dict[str, Any] = {"raw": _table(metric, rows)}
-    for kind, row in rows.items():
-        figures[kind] = row.rounded()
-        if kind != "overall":
-            figures[kind]["found"] = metric.counts["predicted"][kind]
-    return figures
+    overall = metric.overall_counts().figures(scale=100)
+    figures_by_type = {}
+    for kind, counts in metric.label_counts().items():
+        figures = counts.figures(scale=100)
+        figures_by_type[kind] = {**figures.rounded(), "found": counts.predicted}
+    scores: dict[str, Any] = {"raw": _table(metric), "overall": overall.rounded()}
+    scores.update(beside_names(list(scores), figures_by_type))
+    return scores
 
 
 def parse_tagged(lines: Iterable[Line]) -> Iterator[list[tuple[str, str]]]:
@@ -266,19 +269,23 @@ def _check_tags(line: Line, columns: Sequence[str]) -> None:
             raise line.error(f"expected at the end {expected}, got {got}")
 
 
-def _table(metric: NerF1, rows: dict[str, Figures]) -> list[str]:
-    """Returns the lines that conlleval.pl prints; `rows` are the figures in per cent."""
-    counts = metric.counts
+def _table(metric: NerF1) -> list[str]:
+    """Returns the lines that conlleval.pl prints."""
+    overall = metric.overall_counts()
     lines = [
-        f"processed {counts['words']['all']} tokens with {counts['gold'].total()} phrases; "
-        f"found: {counts['predicted'].total()} phrases; correct: {counts['correct'].total()}."
+        f"processed {metric.counts['words']['all']} tokens with {overall.gold} phrases; "
+        f"found: {overall.predicted} phrases; correct: {overall.correct}.",
+        f"accuracy: {100 * metric.accuracy():6.2f}%; {_in_percent(overall)}",
     ]
-    for kind, row in rows.items():
-        figures = (
-            f"precision: {row.precision:6.2f}%; recall: {row.recall:6.2f}%; FB1: {row.f1:6.2f}"
-        )
-        if kind == "overall":
-            lines.append(f"accuracy: {100 * metric.accuracy():6.2f}%; {figures}")
-        else:
-            lines.append(f"{kind:>17}: {figures}  {counts['predicted'][kind]}")
+    for kind, counts in metric.label_counts().items():
+        lines.append(f"{kind:>17}: {_in_percent(counts)}  {counts.predicted}")
     return lines
+
+
+def _in_percent(counts: SpanCounts) -> str:
+    """Returns the figures of counts in percent, as conlleval.pl prints them."""
+    figures = counts.figures(scale=100)
+    return (
+        f"precision: {figures.precision:6.2f}%; recall: {figures.recall:6.2f}%; "
+        f"FB1: {figures.f1:6.2f}"
+    )

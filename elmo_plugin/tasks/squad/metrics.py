@@ -12,12 +12,15 @@ from overrides import overrides
 
 from elmo_plugin.common.errors import as_configuration_error
 from elmo_plugin.common.formats.json_files import parse_json
+from elmo_plugin.common.logs import get_logger
 from elmo_plugin.tasks.counting import CountingMetric, precision_recall_f1, ratio
 from elmo_plugin.tasks.dataset_reader import read_text_lines
 from elmo_plugin.tasks.squad.articles import Paragraph
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+logger = get_logger(__name__)
 
 
 def normalize(answer: str) -> str:
@@ -92,19 +95,28 @@ def score_squad(paragraphs: Iterable[Paragraph], predictions: Mapping[str, str])
     Scores predicted answers, by the ids of their questions, against the correct answers to all
     questions of the paragraphs. As in the official script, a question without a prediction counts
     as wrong. Returns `exact_match` and `f1` in percent, the number of all questions as `total`, and
-    the number of questions without a prediction as `missing`.
+    the number of questions without a prediction as `missing`. Predictions for other questions are
+    skipped with a warning.
 
     Raises `ConfigurationError` for a question without a correct answer.
     """
     metric = SquadEmAndF1()
+    unused = set(predictions)
     for paragraph in paragraphs:
         for question in paragraph.questions:
+            unused.discard(str(question.id))
             if not question.answers:
                 raise ConfigurationError(
                     f"{paragraph.location}, question {question.id}: answer missing"
                 )
             answers = [answer.text for answer in question.answers]
             metric(predictions.get(str(question.id)), answers)
+    if unused:
+        logger.warning(
+            "skipped the predictions for %d ids that no question has, such as %.60r",
+            len(unused),
+            min(unused),
+        )
     sums = metric.counts["questions"]
     return {**metric.percentages(), "total": sums["total"], "missing": sums["missing"]}
 

@@ -10,10 +10,13 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.training.metrics import Metric
 from overrides import overrides
 
+from elmo_plugin.common.label_names import beside_names
 from elmo_plugin.common.logs import get_logger
-from elmo_plugin.tasks.counting import SpanF1
+from elmo_plugin.tasks.counting import SpanCounts, SpanF1
 from elmo_plugin.tasks.spans import Span, tags_to_spans
 from elmo_plugin.tasks.srl.sentences import VERB, SrlSentence
+
+_OVERALL = "Overall"  # as srl-eval.pl spells it
 
 logger = get_logger(__name__)
 
@@ -90,7 +93,7 @@ def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dic
     propositions of the same sentences. As in srl-eval.pl, predicates that are not in the gold
     sentences are skipped with a warning. If the system misses a predicate, or gives it another
     lemma, all its arguments count as missed, with a warning. Returns the counts and percentages of
-    "Overall" and of each role.
+    "Overall" and of each role; a role "Overall" becomes "label_Overall".
 
     Raises `ConfigurationError`, naming file and line, if the two differ in the number of sentences,
     or a sentence in the number of words.
@@ -103,19 +106,19 @@ def score_srl(gold: Iterable[SrlSentence], system: Iterable[SrlSentence]) -> dic
         if system_sentence is None:
             raise _missing_sentence_error(gold_sentence, number, "the output of the system")
         _add_sentence(metric, gold_sentence, system_sentence)
-    percentages = metric.figures(scale=100)
-    scores = {}
-    for role, counts in metric.span_counts().items():
-        name = role
-        if role == "overall":
-            name = "Overall"  # as srl-eval.pl spells it
-        named_counts = {
-            "correct": counts.correct,
-            "excess": counts.predicted - counts.correct,
-            "missed": counts.gold - counts.correct,
-        }
-        scores[name] = named_counts | percentages[role].rounded()
-    return scores
+    overall = _as_printed(metric.overall_counts())
+    by_role = {role: _as_printed(counts) for role, counts in metric.label_counts().items()}
+    return {_OVERALL: overall, **beside_names([_OVERALL], by_role)}
+
+
+def _as_printed(counts: SpanCounts) -> dict[str, float]:
+    """Returns counts and percentages, as srl-eval.pl prints them."""
+    named_counts = {
+        "correct": counts.correct,
+        "excess": counts.predicted - counts.correct,
+        "missed": counts.gold - counts.correct,
+    }
+    return named_counts | counts.figures(scale=100).rounded()
 
 
 def _missing_sentence_error(sentence: SrlSentence, number: int, where: str) -> ConfigurationError:

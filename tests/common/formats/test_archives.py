@@ -111,6 +111,32 @@ def test_every_flipped_byte_and_every_truncation_is_detected(tmp_path: Path) -> 
                 read_members(path, lambda name: True)
 
 
+def test_no_file_of_an_uncompressed_archive_is_lost_silently(tmp_path: Path) -> None:
+    """The last file is empty, so only zeros follow its header."""
+    members = [member("config.json", b"{}"), member("labels.txt", b"O\n"), member("empty.txt")]
+    content = tar(members)
+    length_without_end = 5 * 512  # three headers, and two blocks of content
+    path = tmp_path / "model.tar"
+    expected = {info.name: text for info, text in members}
+    damaged = [content[:length] for length in range(0, length_without_end + 1, 64)]
+    for start in (0, 1024, 2048):  # of headers
+        for place in range(start, start + 512):
+            flipped = bytearray(content)
+            flipped[place] ^= 1
+            damaged.append(bytes(flipped))
+    num_errors = 0
+    for each in damaged:
+        path.write_bytes(each)
+        try:
+            found = read_members(path, lambda name: True)
+        except BiLmError as error:
+            assert str(error).startswith(f"archive {path}: ")
+            num_errors += 1
+        else:
+            assert found == expected  # the byte means nothing
+    assert num_errors > 0.95 * len(damaged)
+
+
 def sparse_by_attributes() -> bytes:
     info = tarfile.TarInfo("weights.th")
     info.pax_headers = {

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elmo_plugin.common.errors import BiLmError
-from elmo_plugin.common.formats.json_files import parse_json, read_json, read_json_object
+from elmo_plugin.common.formats.json_files import MAX_DEPTH, parse_json, read_json, read_json_object
 
 TEXT = st.text(st.characters(codec="utf-8"))
 CONTENT = st.recursive(
@@ -52,6 +52,21 @@ def test_json_survives_a_round_trip(content: Any, ascii_only: bool) -> None:
 def test_malformed_json_is_refused(text: str | bytes, message: str) -> None:
     with pytest.raises(BiLmError, match=message):
         parse_json(text, "a.json")
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"), [("[", "]"), ('{"a": ', "}"), ('[1, {"b": ', "}]")]
+)
+def test_the_depth_is_limited_alike_on_every_python(opening: str, closing: str) -> None:
+    brackets_per_step = opening.count("[") + opening.count("{")
+    steps = MAX_DEPTH // brackets_per_step
+    for innermost in ('"[[["', "3"):
+        deepest = opening * steps + innermost + closing * steps
+        assert parse_json(deepest, "a") == json.loads(deepest)
+        with pytest.raises(BiLmError, match=r"a: .* nested too deeply: at most 200 lists"):
+            parse_json(f"[{deepest}]", "a")
+    wide = "[" + "[[1], {}, []]," * 1000 + "[]]"
+    assert parse_json(wide, "a") == json.loads(wide)
 
 
 def test_complete_surrogate_pairs_are_read_as_characters() -> None:

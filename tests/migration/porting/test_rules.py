@@ -307,6 +307,13 @@ def test_a_rule_that_fails_leaves_no_note_of_a_change() -> None:
     ]
 
 
+def test_iterators_of_batches_without_examples_are_left_as_they_are() -> None:
+    iterator = {"type": "basic", "batch_size": 0, "instances_per_epoch": 100}
+    config, notes = port_config({"iterator": iterator})
+    assert config["iterator"] == iterator
+    assert "not ported: unexpected value" in [note.text for note in notes]
+
+
 def test_the_page_shows_the_table_of_rules() -> None:
     page = (REPOSITORY / "docs" / "port.md").read_text(encoding="utf-8")
     rows = [f"| {rule.old} | {rule.new} |" for rule in RULES]

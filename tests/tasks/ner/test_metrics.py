@@ -156,6 +156,30 @@ def test_sentences_end_at_blank_lines_and_boundaries(tmp_path: Path, text: str) 
     assert figures["X"] == {"precision": 100.0, "recall": 100.0, "f1": 100.0, "found": 2}
 
 
+def test_types_that_are_called_like_totals_do_not_replace_them(tmp_path: Path) -> None:
+    words = [("B-overall", "B-overall"), ("B-raw", "O"), ("B-label_raw", "O"), ("B-X", "O")]
+    (tmp_path / "f.txt").write_text("".join(f"a {gold} {system}\n" for gold, system in words))
+    figures = score_tagged(str(tmp_path / "f.txt"))
+    types = ["label_raw", "label_overall", "label_label_raw", "X"]
+    assert figures.keys() == {"raw", "overall", *types}
+    assert [figures[name]["recall"] for name in ("overall", "label_overall")] == [25, 100]
+    printed = figures["raw"]
+    assert printed[1].startswith("accuracy:  25.00%; precision: 100.00%; recall:  25.00%;")
+    assert [line.split(":")[0].strip() for line in printed[2:]] == [
+        "X",
+        "label_raw",
+        "overall",
+        "raw",
+    ]
+    metric = NerF1()
+    gold, system = zip(*words, strict=True)
+    metric([system], [gold])
+    measured = metric.get_metric()
+    assert measured["recall-overall"] == 0.25
+    assert measured["recall-label_overall"] == 1
+    assert measured["recall-raw"] == 0
+
+
 TAGS = (
     "expected at the end the gold tag and the predicted tag, which begin with B, I, E, S or O, got "
 )

@@ -66,7 +66,9 @@ def test_scores_are_the_best_over_all_answers(predicted: str, right: list[str]) 
     assert f1(predicted, right) == pytest.approx(max(literal_f1(predicted, each) for each in right))
 
 
-def test_a_missing_answer_scores_zero_and_is_counted(tmp_path: Path) -> None:
+def test_a_missing_answer_scores_zero_and_is_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     predictions = tmp_path / "answers.json"
     predictions.write_text(json.dumps({"a1": "in 1887", "a2": "Mira Koll of Lund", "other": "x"}))
     figures = score_squad(paragraphs(FIXTURE), read_predictions(str(predictions)))
@@ -76,6 +78,8 @@ def test_a_missing_answer_scores_zero_and_is_counted(tmp_path: Path) -> None:
         "total": 4,
         "missing": 2,
     }
+    expected = "skipped the predictions for 1 ids that no question has, such as 'other'"
+    assert caplog.messages == [expected]
 
 
 @pytest.mark.parametrize(
