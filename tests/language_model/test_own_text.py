@@ -48,7 +48,7 @@ def test_dev_and_test_of_a_long_text_have_a_limited_number_of_blocks(
     sentences_per_line: int, tmp_path: Path, output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lines of a text may be whole books. Then its sentences are divided."""
-    monkeypatch.setattr(own_text, "_MOST_BLOCKS_OF_ROLE", 2)
+    monkeypatch.setattr(own_text, "_MOST_BLOCKS_OF_PART", 2)
     num_sentences = 1000
     lines = []
     for _ in range(0, num_sentences, sentences_per_line):
