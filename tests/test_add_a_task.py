@@ -112,7 +112,7 @@ def test_a_task_in_the_package_trains_predicts_and_is_shown(
         "predict = ['predict', 'run/model.tar.gz', 'Where is Rome?']\n"
         "main(predict)\n"
         "main([*predict, '-o', 'out.csv'])\n"
-        "(tab,) = task_tabs(['run/model.tar.gz'], 100)\n"
+        "(tab,) = task_tabs(['run/model.tar.gz'], 100, trust=False)\n"
         "(column,) = tab.answer(tab.examples[0])['columns']\n"
         "print(tab.about, [bar.label for bar in column['parts'][0].bars])"
     )

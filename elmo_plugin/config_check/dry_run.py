@@ -1,4 +1,4 @@
-"""A dry run of a configuration for `allennlp train`, which may come from elsewhere."""
+"""A dry run of a configuration for `allennlp train`. It may come from elsewhere."""
 
 import tempfile
 import traceback

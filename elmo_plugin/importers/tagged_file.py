@@ -22,7 +22,7 @@ class TaggedFile:
 
     @cached_property
     def text(self) -> str:
-        """The text, which is read here for the first form that looks at it."""
+        """The text, read here for the first form that looks at it."""
         return read_text(self.file, self.options, self.report)
 
     @cached_property

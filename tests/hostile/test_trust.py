@@ -125,7 +125,7 @@ def deep(levels: int) -> list[Any]:
         (with_config(vocabulary="from_files"), "expected a model and a vocabulary, as objects"),
         (lambda files: files.update({"weights.th": b"none"}), ": its weights are not plain tens"),
         (with_config(model__x="a/" * 3000), "model|x"),
-        (with_config(dataset_reader__x=[deep(900)]), "recursion|x"),
+        (with_config(dataset_reader__x=[deep(900)]), "config.json: not JSON .* nested too deeply"),
         (with_config(model__type="no.such\x1b[2J"), r"no\.such\\x1b"),
     ],
 )

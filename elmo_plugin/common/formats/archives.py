@@ -275,7 +275,7 @@ class _Member(tarfile.TarInfo):
         """Reads a header. `tarfile` itself would take a damaged one for the end of the archive."""
         try:
             return super().fromtarfile(archive)
-        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]  # zeros, which are the end
+        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]  # zeros: the end
             raise
         except tarfile.HeaderError as error:
             message = f"{error}, or the end of the archive is missing"
