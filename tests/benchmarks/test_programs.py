@@ -64,14 +64,17 @@ def test_similar_texts_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("task", "states"), [("ner", ["known", "unknown", "cached", "bfloat16"]), ("snli", ["known"])]
+)
 def test_both_sides_compute_with_the_same_words_and_parameters(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    task: str, states: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     pytest.importorskip("allennlp_models", reason="needs allennlp-models")
-    options = ["--tasks", "ner", "snli", "--rounds", "1", "--no-memory"]
-    for figures in figures_of("tasks", options, monkeypatch, tmp_path)["tiny"].values():
-        for name in ("parameters", "trained_parameters", "training_words", "prediction_words"):
-            assert figures[name] == figures[f"peer_{name}"] > 0
+    options = ["--tasks", task, "--states", *states, "--rounds", "1", "--no-memory"]
+    figures = figures_of("tasks", options, monkeypatch, tmp_path)["tiny"][task]
+    for name in ("parameters", "trained_parameters", "training_words", "prediction_words"):
+        assert figures[name] == figures[f"peer_{name}"] > 0
 
 
 @pytest.mark.slow

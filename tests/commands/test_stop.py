@@ -171,7 +171,7 @@ def test_each_stop_ends_in_one_sentence(name: str, tmp_path: Path) -> None:
     (folder / "text.txt").write_text("\n".join(sentences))
     write_training(folder / "run", random_bilm())
     for number in (signal.SIGINT, signal.SIGTERM):
-        seconds = generator.uniform(0, 8)
+        seconds = generator.uniform(0, 4)
         # On a fast machine a command may end before it is interrupted.
         copy = shutil.copytree(folder, tmp_path / f"{seconds}")
         assert not interrupt(COMMANDS[name], copy, seconds, number), f"after {seconds:.2f} s"
