@@ -152,10 +152,11 @@ def log_files_end_with_their_test() -> Iterator[None]:
     close_log_files()
 
 
-@pytest.fixture(scope="module", autouse=True)
-def random_numbers_of_a_module(request: pytest.FixtureRequest) -> None:
-    """The objects that a file's tests share are the same in whatever order files run."""
-    set_seeds(request.node.nodeid)
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> None:
+    """The objects that several tests share are the same, whichever test needs them first."""
+    if fixturedef.scope != "function":
+        set_seeds(f"{fixturedef.baseid}::{fixturedef.argname}")
 
 
 @pytest.fixture(autouse=True)

@@ -232,14 +232,18 @@ class BiLmNetwork(DerivingModule):
         precision, max_batch_tokens : `str | None`, `int | None`
             Override the biLM's settings in this call; `None` for the biLM's own.
 
-        Raises `BiLmError` if the number of characters per word differs from the options, or if
-        padding comes before a word.
+        Raises `BiLmError` if the number of characters per word differs from the options, if padding
+        comes before a word, or if chunks have no room for a token.
         """
         if not isinstance(character_ids, Tensor):
             raise BiLmError(
                 "a biLM is called with character ids: use bilm.encode for text, bilm.embed for "
                 "lists of words"
             )
+        if max_batch_tokens is None:
+            max_batch_tokens = self.max_batch_tokens
+        else:
+            check_at_least("max_batch_tokens", max_batch_tokens, least=1)
         max_characters = self.options.char_cnn.max_characters_per_token
         lengths = sentence_lengths(character_ids, max_characters)  # Shape: (batch,)
         state_before = None
@@ -257,8 +261,6 @@ class BiLmNetwork(DerivingModule):
             batch = find_words(character_ids, lengths)
             output = self.forward_batch(batch, settings, state_before, boundaries)
         else:
-            if max_batch_tokens is None:
-                max_batch_tokens = self.max_batch_tokens
             output = self._forward_in_chunks(
                 character_ids, lengths, settings, state_before, boundaries, max_batch_tokens
             )

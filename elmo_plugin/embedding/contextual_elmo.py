@@ -13,7 +13,7 @@ from torch import Tensor
 
 from elmo_plugin.bilm import MAX_BATCH_TOKENS, BiLm, BiLmError
 from elmo_plugin.bilm.io import BUNDLED_MODELS, weights_digest
-from elmo_plugin.common.errors import advise_version, as_configuration_error
+from elmo_plugin.common.errors import advise_version, as_configuration_error, check_at_least
 from elmo_plugin.common.formats.torch_files import EXTRA_STATE, check_all_finite
 from elmo_plugin.embedding.archive import ElmoMetadata, archived_bilm
 from elmo_plugin.embedding.cache import ActivationCache, MemoryCache, SqliteCache
@@ -103,6 +103,8 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         cache: RegisteredCache = None,
         serialization_dir: str | PathLike[str] | None = None,
     ) -> None:
+        # Checked before the biLM is loaded, because that may be a large download.
+        check_at_least("max_batch_tokens", max_batch_tokens, least=1, error=ConfigurationError)
         if input is None and output is None:
             raise ConfigurationError("elmo: expected a placement: input, output or both")
         with as_configuration_error():

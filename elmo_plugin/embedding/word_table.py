@@ -48,7 +48,12 @@ def is_table(table: WordTable) -> bool:
     if keys.dtype != torch.int64 or keys.dim() != 1 or vectors.dim() != 2 or scales.dim() != 1:
         return False
     num_words = len(keys)
-    return num_words > 0 and len(vectors) == num_words and len(scales) in (0, num_words)
+    if num_words == 0 or len(vectors) != num_words or not scales.is_floating_point():
+        return False
+    if len(scales) == 0:
+        return vectors.is_floating_point()
+    has_numbers = vectors.dtype == torch.int8 or vectors.is_floating_point()
+    return has_numbers and len(scales) == num_words
 
 
 def read_table(source: str) -> tuple[WordTable, str]:

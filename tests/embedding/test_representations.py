@@ -150,6 +150,8 @@ def test_chunks_have_at_least_one_token(bilm: BiLm, size: Any) -> None:
         BiLm(bilm.options, max_batch_tokens=size)
     with pytest.raises(BiLmError, match="max_batch_tokens: expected "):
         ElmoRepresentations(bilm, max_batch_tokens=size)
+    with pytest.raises(BiLmError, match="max_batch_tokens: expected "):
+        bilm(ids(SENTENCES), max_batch_tokens=size)
 
 
 def test_empty_batches_and_empty_sentences_are_accepted(bilm: BiLm) -> None:

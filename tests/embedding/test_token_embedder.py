@@ -83,3 +83,9 @@ def test_options_that_do_not_fit_the_bilm_are_configuration_errors(
         embedder(bilm_files, precision="float16")
     with pytest.raises(ConfigurationError, match="a biLM is fine-tuned in float32, not in int8"):
         embedder(bilm_files, precision="int8", requires_grad=True)
+
+
+@pytest.mark.parametrize("size", [0, None])
+def test_chunks_without_room_are_refused_before_the_bilm_is_loaded(size: int | None) -> None:
+    with pytest.raises(ConfigurationError, match="max_batch_tokens: expected "):
+        embedder({"options": "none", "weights": "none"}, max_batch_tokens=size)

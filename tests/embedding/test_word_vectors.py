@@ -127,7 +127,10 @@ def test_damaged_metadata_is_a_configuration_error(content: bytes) -> None:
         ("keys", torch.zeros(3)),
         ("vectors", torch.zeros(3)),
         ("vectors", torch.zeros(2, 2)),
+        ("vectors", torch.zeros(3, 2, dtype=torch.int8)),
+        ("vectors", torch.zeros(3, 2, dtype=torch.complex64)),
         ("scales", torch.zeros(1)),
+        ("scales", torch.zeros(0, dtype=torch.int64)),
         ("scales", None),
     ],
 )
