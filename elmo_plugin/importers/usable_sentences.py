@@ -102,7 +102,7 @@ def _with_words_for_columns(sentence: TaggedSentence, report: Report) -> TaggedS
     for place, word in zip(sentence.places, sentence.words, strict=True):
         if _BETWEEN_COLUMNS.search(word):
             report.took(f"the tab or line end within the word in {place} becomes a space")
-            word = _BETWEEN_COLUMNS.sub(" ", word).strip()
+            word = _BETWEEN_COLUMNS.sub(" ", word).strip(" ")
         words.append(word)
     return sentence._replace(words=words)
 

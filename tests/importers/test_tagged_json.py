@@ -304,6 +304,8 @@ def test_tabs_and_line_ends_within_words_do_not_break_the_columns(tmp_path: Path
         examples, report = read(task, tmp_path / "f.jsonl", lines(record))
         assert [example.words for example in examples] == [["a b", "c d", "e", "f"]]
         assert "the tab or line end within the word in line 1 becomes a space" in report.findings
+    record = {"words": ["a", "\u3000\t", "\xa0\n"], "tags": ["B-X", "O", "O"]}
+    assert read_tags(tmp_path / "f.jsonl", lines(record))[0][0] == ["a", "\u3000", "\xa0"]
     record = {"words": ["a", "b"], "tags": ["NN", "N\tN"]}
     with pytest.raises(ConfigurationError, match=r"line 1: .* got the tag 'N\\tN'"):
         read("tag", tmp_path / "f.jsonl", lines(record))
