@@ -59,8 +59,20 @@ def _sentences(file: str, texts: Sequence[str]) -> Iterator[list[Row]]:
         if kind != "word":
             continue
         rows = split_rows(list(group))
-        if rows:  # not only comments
+        if not _are_comments(rows):
             yield rows
+
+
+def _are_comments(rows: Sequence[Row]) -> bool:
+    """
+    Returns whether rows are no words but comments, such as a license above the documents. The name
+    of a document may begin with #, but its words have a number.
+    """
+    for row in rows:
+        has_number = len(row.columns) >= _FEWEST_COLUMNS and row.columns[NUMBER_COLUMN].isdecimal()
+        if has_number or not row.line.text.startswith("#"):
+            return False
+    return True
 
 
 def _tagged_sentence(rows: Sequence[Row]) -> TaggedSentence:

@@ -20,7 +20,7 @@ from elmo_plugin.importers.entity_places import (
     words_of_text,
 )
 from elmo_plugin.importers.json_records import Record, is_json, read_objects
-from elmo_plugin.importers.options import ImportOptions, chosen_name
+from elmo_plugin.importers.options import ImportOptions, check_different_columns, chosen_name
 from elmo_plugin.importers.python_examples import is_python, read_examples
 from elmo_plugin.importers.rejected import is_rejected
 from elmo_plugin.importers.report import Report, Unusable
@@ -162,7 +162,8 @@ def _with_data_of_label_studio(record: Record) -> Record:
 def _find_keys(records: Sequence[Record], options: ImportOptions) -> Keys:
     """
     Returns the keys of words and tags: the chosen ones, or those with usual names in any of the
-    records. Raises `ConfigurationError`, naming file, place and option, if one is missing.
+    records. Raises `ConfigurationError`, naming file, place and option, if one is missing, or both
+    are the same.
     """
     known = _values_of_keys(records)
     chosen_words = options.columns.get("word")
@@ -182,6 +183,8 @@ def _find_keys(records: Sequence[Record], options: ImportOptions) -> Keys:
     else:
         tags = chosen_name(chosen_tags, list(known))
     if tags is not None:
+        location = f"{records[0].file}, {records[0].place}"
+        check_different_columns({"word": words, "tag": tags}, location)
         return Keys(words, tags)
     if chosen_tags is None and is_text and len(records) > 1 and _are_of_prodigy(records):
         # Prodigy writes no spans for a text without entities, so perhaps no record has the key.

@@ -99,10 +99,10 @@ def _without_blank_words(sentence: TaggedSentence, report: Report) -> TaggedSent
 def _with_words_for_columns(sentence: TaggedSentence, report: Report) -> TaggedSentence:
     """Returns a sentence with spaces for the tabs and line ends in words, as JSON may have them."""
     words = []
-    for place, word in zip(sentence.places, sentence.words, strict=True):
+    for word in sentence.words:
         if _BETWEEN_COLUMNS.search(word):
-            report.took(f"the tab or line end within the word in {place} becomes a space")
-            word = _BETWEEN_COLUMNS.sub(" ", word).strip()
+            report.took("tabs and line ends within words become spaces")  # once for all words
+            word = _BETWEEN_COLUMNS.sub(" ", word).strip(" ")
         words.append(word)
     return sentence._replace(words=words)
 

@@ -297,6 +297,18 @@ def test_words_and_speakers_between_tabs_may_have_spaces(
     assert read_tags(tmp_path / "f.conll", text) == expected
 
 
+@pytest.mark.parametrize(
+    "comment",
+    ["# OntoNotes (5.0)", "# made with -", "# The licenses of all the files below are in (a file)"],
+)
+def test_a_comment_above_the_documents_does_not_hide_the_entities(
+    tmp_path: Path, comment: str
+) -> None:
+    row = "nw/a 0 0 Oslo NNP * - - - Ruth_Bay (GPE) -\n"
+    text = f"{comment}\n\n#begin document (nw/a); part 000\n{row}\n#end document\n"
+    assert read_tags(tmp_path / "f.conll", text) == [(["Oslo"], ["B-GPE"])]
+
+
 TEXT = "Ola met Ruth Bay in Oslo."
 WORDS = ["Ola", "met", "Ruth", "Bay", "in", "Oslo", "."]
 TAGS = ["B-PER", "O", "B-PER", "I-PER", "O", "B-LOC", "O"]

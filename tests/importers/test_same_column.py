@@ -36,3 +36,18 @@ def test_one_column_for_two_roles_is_an_error(
     content = TABLE.replace(",", separator)
     with pytest.raises(ConfigurationError, match=rf"line [12]: --column: {re.escape(message)}"):
         read(task, path, content, columns=columns)
+
+
+@pytest.mark.parametrize("columns", [{"word": "0", "tag": "words"}, {"word": "words", "tag": "0"}])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("f.jsonl", '{"words": ["Ada", "ran"], "tags": ["NN", "VB"]}\n' * 2),
+        ("f.csv", "words,tags\nAda ran,NN VB\nBo ran,NN VB\n"),
+    ],
+)
+def test_one_key_for_words_and_tags_is_an_error(
+    name: str, content: str, columns: dict[str, str], tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigurationError, match=r"line [12]: --column: word and tag are the same"):
+        read("tag", tmp_path / name, content, columns=columns)

@@ -301,9 +301,11 @@ def test_wrong_rows_of_conll_2012_are_an_error_wherever_they_stand(
 def test_tabs_and_line_ends_within_words_do_not_break_the_columns(tmp_path: Path) -> None:
     record = {"words": ["a\tb", "c\r\nd", "\te\n", "f"], "tags": ["O", "B-X", "O", "O"]}
     for task in ("ner", "tag"):
-        examples, report = read(task, tmp_path / "f.jsonl", lines(record))
-        assert [example.words for example in examples] == [["a b", "c d", "e", "f"]]
-        assert "the tab or line end within the word in line 1 becomes a space" in report.findings
+        examples, report = read(task, tmp_path / "f.jsonl", lines(record, record))
+        assert [example.words for example in examples] == [["a b", "c d", "e", "f"]] * 2
+        assert report.findings.count("tabs and line ends within words become spaces") == 1
+    record = {"words": ["a", "\u3000\t", "\xa0\n"], "tags": ["B-X", "O", "O"]}
+    assert read_tags(tmp_path / "f.jsonl", lines(record))[0][0] == ["a", "\u3000", "\xa0"]
     record = {"words": ["a", "b"], "tags": ["NN", "N\tN"]}
     with pytest.raises(ConfigurationError, match=r"line 1: .* got the tag 'N\\tN'"):
         read("tag", tmp_path / "f.jsonl", lines(record))
