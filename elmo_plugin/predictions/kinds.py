@@ -200,8 +200,6 @@ class Label(Kind):
 
     def parts(self, output: Output, inputs: Inputs, task: TaskCard) -> list[Part]:
         best = output["label"]
-        if not output["probabilities"]:
-            raise ValueError(f"expected a probability of each label, got only the label {best!r}")
         bars = []
         for label, value in output["probabilities"].items():
             bars.append(Bar(label, value, is_best=label == best))

@@ -131,6 +131,8 @@ class Prediction(dict[str, Any]):
 def _in_one_line(part: Part) -> str:
     """Returns a part for a `repr`: only the best bar, or a text with its spans in brackets."""
     if isinstance(part, Bars):
+        if not part.bars:  # a user's predictor may give a label without probabilities
+            return f"{part.title}"
         best = max(part.bars, key=_rank_of_bar)
         return f"{best.label} {percent(best.value)}"
     # `repr` cuts the text after this number of characters, so later spans would not be seen.

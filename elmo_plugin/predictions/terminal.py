@@ -9,7 +9,7 @@ from rich.text import Text
 
 from elmo_plugin.common.streams import show_lines, visible
 from elmo_plugin.predictions.prediction import Prediction
-from elmo_plugin.predictions.views import Bars, Mark, Part, nest, percent
+from elmo_plugin.predictions.views import Bars, Mark, MarkedText, Part, nest, percent
 
 _COLORS = ("blue", "green", "yellow", "magenta", "cyan", "red", "bright_blue", "bright_green")
 _WIDTH = 30  # the number of blocks in the bar of a label whose probability is 1
@@ -53,11 +53,10 @@ def print_parts(parts: Sequence[Part]) -> None:
     for part in parts:
         if part.title:
             console.print(Text(visible(part.title), Style(bold=True)))
-        if isinstance(part, Bars):
-            shown = _draw_bars(part)
-        else:
-            shown = _mark_spans(nest(part.text, part.spans))
-        console.print(shown, soft_wrap=True)
+        if isinstance(part, MarkedText):
+            console.print(_mark_spans(nest(part.text, part.spans)), soft_wrap=True)
+        elif part.bars:
+            console.print(_draw_bars(part), soft_wrap=True)
 
 
 def _mark_spans(pieces: Sequence[str | Mark], style_outside_spans: Style | None = None) -> Text:
@@ -79,8 +78,8 @@ def _mark_spans(pieces: Sequence[str | Mark], style_outside_spans: Style | None 
 
 def _draw_bars(bars: Bars) -> Text:
     """
-    Returns a line for each bar: its label, its percentage, and blocks. The number of blocks is
-    `_WIDTH` for a probability of 1.
+    Returns a line for each bar (at least one): its label, its percentage, and blocks. The number of
+    blocks is `_WIDTH` for a probability of 1.
     """
     labels = [visible(bar.label) for bar in bars.bars]
     percentages = [percent(bar.value) for bar in bars.bars]

@@ -158,7 +158,7 @@ class SstTreesReader(LabeledTextsReader):
 
     def text_to_instance(
         self,
-        tokens: list[Token],
+        tokens: str | list[Token],
         label: str | None = None,
         sentence: list[Token] | None = None,
     ) -> Instance:
@@ -167,6 +167,8 @@ class SstTreesReader(LabeledTextsReader):
         `label`. If the tokens are a phrase of a `sentence`, the vocabulary "distinct_texts" counts
         the words of the sentence, and counts them only once, however many phrases it has.
         """
+        if isinstance(tokens, str):  # AllenNLP's predictor text_classifier gives a plain text
+            tokens = self.tokenizer.tokenize(tokens)
         fields = sentence_fields(tokens)
         if sentence is not None:
             fields["tokens"] = PartOfText(tokens, sentence)

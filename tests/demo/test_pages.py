@@ -123,6 +123,12 @@ def test_a_failing_model_shows_an_error_in_its_own_column(
     assert "ZeroDivisionError: secret" in capsys.readouterr().err
 
 
+def test_a_label_with_an_empty_set_of_probabilities_is_shown() -> None:
+    page = client(stub("sst", lambda inputs: {"label": "good", "probabilities": {}}))
+    answer = page.get("/sst", params={"sentence": "Ada lives"})
+    assert ">good</p>" in answer.text and "failed" not in answer.text
+
+
 @pytest.mark.parametrize(
     ("task", "output"),
     [

@@ -203,7 +203,7 @@ def test_other_attributes_are_passed_on_to_allennlps_predictor() -> None:
             "<squad: Ansel was founded in [1887]answer. / 1887 75.0 %",
         ),
         ("snli", SNLI, {}, "<snli: neutral 50.0 %; label, probabilities>"),
-        ("sst", {"label": "good", "probabilities": {}}, {}, "<sst: label: 'good', probabilities"),
+        ("sst", {"label": "good", "probabilities": {}}, {}, "<sst: good; label, probabilities>"),
         ("coref", coref_output("Ada saw", ["Ada"]), {}, "<coref: [Ada]1 saw; sentences, clusters>"),
         ("other", {"found": list(range(10_000))}, {}, "<other: found: [0, 1, 2"),
         ("ner", ner_output("Ada " * 5_000, (4_000, 4_001, "PER")), {}, "<ner: Ada Ada"),

@@ -41,6 +41,13 @@ def test_bars_have_percentages_and_lengths(capsys: pytest.CaptureFixture[str]) -
     ]
 
 
+def test_a_label_with_an_empty_set_of_probabilities_has_no_bars(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_parts(parts_to_show(TASKS["sst"], {"label": "good", "probabilities": {}}, {}))
+    assert capsys.readouterr().out == "good\n"
+
+
 @pytest.mark.parametrize(
     "text", ["[bold]no markup[/bold]", "a :smile: 😀 مرحبا", "long " * 100 + "line"]
 )

@@ -12,12 +12,13 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.data import Instance, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 from allennlp.modules import FeedForward, Maxout
+from allennlp.predictors import TextClassifierPredictor
 from torch import Tensor, nn
 
 from elmo_plugin.encoders import pool, self_biattention
 from elmo_plugin.encoders.bidirectional import VariationalBiLstm
 from elmo_plugin.encoders.contextual_encoder import ContextualEncoder
-from elmo_plugin.tasks.sst import SstBcn, SstTreesReader
+from elmo_plugin.tasks.sst import SstBcn, SstPredictor, SstTreesReader
 from tests.tasks.small_models import word_embedder
 
 REPOSITORY = Path(__file__).parents[3]
@@ -113,3 +114,12 @@ def test_padding_does_not_affect_pooling_for_any_scores(size: float) -> None:
 def test_giving_both_a_classifier_and_maxout_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match="set exactly one of `classifier` and `maxout`"):
         classifier(Vocabulary.from_instances(instances()), **options)
+
+
+def test_allennlps_predictor_of_texts_predicts_the_same_as_ours() -> None:
+    reader = SstTreesReader({"tokens": SingleIdTokenIndexer()})
+    model = classifier(Vocabulary.from_instances(instances())).eval()
+    text = "It isn\u2019t funny."
+    prediction = TextClassifierPredictor(model, reader).predict(text)
+    assert prediction["words"] == ["It", "is", "n\u2019t", "funny", "."]
+    assert prediction == SstPredictor(model, reader).predict(text)
