@@ -276,6 +276,9 @@ class ResumableTrainer(GradientDescentTrainer):
         if self._distributed:
             rank = torch.distributed.get_rank()
         process_state = processes[rank]
+        # Checkpoints of earlier versions do not say which epochs are validated: there, all are.
+        num_epochs = training_state["epochs_completed"] + 1
+        process_state.setdefault("validates_epochs", [True] * num_epochs)
         self._check_resume(process_state)
         return process_state
 
