@@ -150,6 +150,26 @@ def test_a_checkpoint_that_does_not_say_which_epochs_are_validated_is_resumed(
     assert [(folder / name).read_bytes() for name in names] == expected
 
 
+def test_a_checkpoint_of_an_early_version_is_resumed_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", no_wait)
+    config = tagger_config("tiny", placements=())
+    del config["dataset_reader"]["token_indexers"]["elmo"]
+    config["trainer"] |= {"num_epochs": 2, "cuda_device": -1}
+    with monkeypatch.context() as patch, pytest.raises(Stopped):
+        stop_at(3, patch)  # in the second epoch
+        train(config, tmp_path)
+    (file,) = tmp_path.glob("training_state_*.th")
+    state = load_plain(file, name="a state")
+    for process_state in state[KEY]["processes"]:
+        del process_state["epoch_starts"], process_state["validates_epochs"]
+    save_tensors(state, file)
+    train(config, tmp_path, recover=True)
+    assert "an early version" in (tmp_path / "out.log").read_text()
+    assert (tmp_path / "model_state_e2_b0.th").exists()
+
+
 @pytest.mark.parametrize("content", [b"PK", None])
 def test_a_damaged_model_of_an_earlier_epoch_stops_the_resume(
     content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
