@@ -196,9 +196,9 @@ class AtomicCheckpointer(Checkpointer):
     @overrides
     def _remove_checkpoint(self, epochs_completed: int, batches_in_epoch_completed: int) -> None:
         point = (epochs_completed, batches_in_epoch_completed)
-        if point == max(self._find_all_checkpoints()):
-            # The newest one is older than `keep_most_recent_by_age` if the process was stopped, or
-            # writing took long.
+        is_newest = point == max(self._find_all_checkpoints())
+        if is_newest and self._keep_most_recent_by_age is not None:
+            # It is older than this age if the process was stopped, or writing took long.
             return
         for path in self._files_of_checkpoint(epochs_completed, batches_in_epoch_completed):
             path.unlink()

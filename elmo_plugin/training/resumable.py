@@ -241,8 +241,8 @@ class ResumableTrainer(GradientDescentTrainer):
             return  # the training begins
         if process_state is None:
             logger.warning(
-                "The checkpoint in %s was made by another trainer: training resumes from it, but "
-                "not exactly as it would have continued",
+                "The checkpoint in %s was made by another trainer, or by an early version of this "
+                "one: training resumes from it, but not exactly as it would have continued",
                 self._serialization_dir,
             )
         else:
@@ -263,7 +263,8 @@ class ResumableTrainer(GradientDescentTrainer):
     def _process_state_in(self, training_state: dict[str, Any]) -> dict[str, Any] | None:
         """
         Returns this process's part of a checkpoint, or `None` if another trainer made the
-        checkpoint. Raises `ConfigurationError` if this training cannot go on from it.
+        checkpoint, or a version before 27 November 2026, which stored less. Raises
+        `ConfigurationError` if this training cannot go on from it.
         """
         if KEY not in training_state:
             return None
@@ -276,6 +277,11 @@ class ResumableTrainer(GradientDescentTrainer):
         if self._distributed:
             rank = torch.distributed.get_rank()
         process_state = processes[rank]
+        if "epoch_starts" not in process_state:
+            return None  # such an early version
+        # Checkpoints of earlier versions do not say which epochs are validated: there, all are.
+        num_epochs = training_state["epochs_completed"] + 1
+        process_state.setdefault("validates_epochs", [True] * num_epochs)
         self._check_resume(process_state)
         return process_state
 

@@ -63,6 +63,11 @@ def test_the_newest_checkpoint_is_kept_even_if_it_is_old_when_it_is_written(tmp_
     assert names(tmp_path) == ["model_state_e1_b0.th", "training_state_e1_b0.th"]
 
 
+def test_no_checkpoint_is_kept_if_their_number_is_zero(tmp_path: Path) -> None:
+    saved(tmp_path, (0, 2), (0, 4), (1, 0), keep_most_recent_by_count=0)
+    assert names(tmp_path) == []
+
+
 def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     saved(tmp_path, (0, 2))
     (tmp_path / "training_state_notes.th").write_bytes(b"no file of a checkpoint")

@@ -20,8 +20,9 @@ from allennlp.training.metric_tracker import MetricTracker
 import elmo_plugin.hardening
 import elmo_plugin.plugin  # noqa: F401
 from elmo_plugin.bilm import BiLmError
-from elmo_plugin.common.formats.torch_files import load_plain
+from elmo_plugin.common.formats.torch_files import load_plain, save_tensors
 from elmo_plugin.training import AtomicCheckpointer, ResumableTrainer
+from elmo_plugin.training.resumable import KEY
 from tests.conftest import REPOSITORY
 from tests.trained_bilm import random_bilm, write_training
 from tests.trained_tagger import tagger_config, train
@@ -117,6 +118,56 @@ def test_epochs_without_validation_are_the_same_after_a_resume(
         assert result(folder) == expected, f"stopped at batch {batch}"
     train(config, tmp_path / "whole", recover=True)  # after the last epoch
     assert result(tmp_path / "whole") == expected
+
+
+def test_a_checkpoint_that_does_not_say_which_epochs_are_validated_is_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Earlier versions wrote such checkpoints. All of their epochs were validated."""
+    monkeypatch.setattr(os, "fsync", no_wait)
+    config = tagger_config("tiny", placements=())
+    del config["dataset_reader"]["token_indexers"]["elmo"]
+    config["trainer"] |= {
+        "num_epochs": 3,
+        "cuda_device": -1,
+        "checkpointer": {"save_every_num_batches": 1},
+    }
+    names = ("best.th", "model_state_e3_b0.th")
+    train(config, tmp_path / "whole")
+    expected = [(tmp_path / "whole" / name).read_bytes() for name in names]
+    folder = tmp_path / "stopped"
+    with monkeypatch.context() as patch, pytest.raises(Stopped):
+        stop_at(3, patch)  # in the second epoch
+        train(config, folder)
+    states = list(folder.glob("training_state_*.th"))
+    assert states
+    for file in states:
+        state = load_plain(file, name="a state")
+        for process_state in state[KEY]["processes"]:
+            del process_state["validates_epochs"]
+        save_tensors(state, file)
+    train(config, folder, recover=True)
+    assert [(folder / name).read_bytes() for name in names] == expected
+
+
+def test_a_checkpoint_of_an_early_version_is_resumed_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", no_wait)
+    config = tagger_config("tiny", placements=())
+    del config["dataset_reader"]["token_indexers"]["elmo"]
+    config["trainer"] |= {"num_epochs": 2, "cuda_device": -1}
+    with monkeypatch.context() as patch, pytest.raises(Stopped):
+        stop_at(3, patch)  # in the second epoch
+        train(config, tmp_path)
+    (file,) = tmp_path.glob("training_state_*.th")
+    state = load_plain(file, name="a state")
+    for process_state in state[KEY]["processes"]:
+        del process_state["epoch_starts"], process_state["validates_epochs"]
+    save_tensors(state, file)
+    train(config, tmp_path, recover=True)
+    assert "an early version" in (tmp_path / "out.log").read_text()
+    assert (tmp_path / "model_state_e2_b0.th").exists()
 
 
 @pytest.mark.parametrize("content", [b"PK", None])

@@ -136,7 +136,7 @@ def _port_bilinear_sizes(
 
 def _port_legacy_attention(porting: Porting, place: str, attention: Config) -> None:
     """Replaces an attention that only calls a similarity function by the function."""
-    function = as_options(attention.get("similarity_function", "dot_product"))
+    function = as_options(attention.get("similarity_function") or "dot_product")
     attention.clear()
     attention.update(function)
     porting.note(place, "the similarity function stands for itself, without `legacy`")

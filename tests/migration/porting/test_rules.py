@@ -297,6 +297,12 @@ def test_values_of_unexpected_form_are_ported_or_named(config: Config) -> None:
     assert new == config or notes
 
 
+def test_a_legacy_attention_without_a_function_is_a_dot_product() -> None:
+    attention = {"type": "legacy", "similarity_function": None}
+    config, _ = port_config({"model": {"attention": attention, "other_attention": {"type": "legacy"}}})
+    assert config == {"model": {"attention": {"type": "dot_product"}, "other_attention": {"type": "dot_product"}}}
+
+
 def test_a_rule_that_fails_leaves_no_note_of_a_change() -> None:
     without_second_size = {"type": "bilinear", "tensor_1_dim": 2}
     attention = {"type": "legacy", "similarity_function": without_second_size}
