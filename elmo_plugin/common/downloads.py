@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from elmo_plugin.common.errors import BiLmError, raise_if_sigterm_or_out_of_memory
-from elmo_plugin.common.files import atomic_write, refuse_nul
+from elmo_plugin.common.files import NO_ROOM, atomic_write, refuse_nul
 from elmo_plugin.common.progress import is_quiet
 from elmo_plugin.common.streams import show
 
@@ -140,6 +140,8 @@ def _download_from_hub(address: str) -> Path:
             path = Path(attempt(), *wanted_files)
         except Exception as error:
             raise_if_sigterm_or_out_of_memory(error)
+            if isinstance(error, OSError) and error.errno in NO_ROOM:
+                raise  # the hub answered, and the files do not fit
             continue
         # An earlier download may have been of another file.
         if path.exists():

@@ -1,5 +1,6 @@
 """Models by name and by address, from a server on this machine, and without any."""
 
+import errno
 import re
 import shutil
 import socket
@@ -224,6 +225,23 @@ def test_a_slow_hub_gets_more_time_if_the_file_was_not_downloaded_earlier(
     monkeypatch.setattr(huggingface_hub.HfApi, "model_info", fail)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     assert fetch("hf://someone/elmo/options.json") == tmp_path / "served" / "options.json"
+
+
+def test_a_full_disk_is_not_taken_for_a_hub_without_an_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise TimeoutError("no answer in time")
+
+    def download(*_: Any, local_files_only: bool = False, **__: Any) -> str:
+        if local_files_only:
+            raise FileNotFoundError("not downloaded")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", fail)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    with pytest.raises(BiLmError, match="No space left on device"):
+        fetch("hf://someone/elmo/options.json")
 
 
 def test_an_address_of_the_hub_may_end_with_a_slash(hub: list[tuple[str, ...]]) -> None:
