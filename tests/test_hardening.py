@@ -280,7 +280,7 @@ def test_a_trusted_archive_may_load_an_installed_spacy_model(tmp_path: Path) -> 
         assert SpacyTokenizer(own).spacy.pipe_names == ["sentencizer"]
     with (
         using_spacy_rules({}, "the archive"),
-        pytest.raises(BiLmError, match=f"model {own} is not data; use --trust"),
+        pytest.raises(BiLmError, match=f"model {own} may contain code; use --trust"),
     ):
         SpacyTokenizer(own)
 

@@ -53,7 +53,7 @@ class DerivedValues:
         # The addresses are the same, so the views show the values that the weights have now.
         return [view.tobytes() for view in self._middle_views] == self._middle_bytes
 
-    def get(
+    def get_or_derive(
         self, key: tuple[Hashable, ...], derive: Callable[..., Value], *arguments: Any
     ) -> Value:
         """Returns the value of this key. The first time, that is `derive(*arguments)`."""
@@ -101,7 +101,7 @@ def derive_once(
     """Returns `derive(*arguments)`. Unless `derived` is `None`, it is stored there and reused."""
     if derived is None:
         return derive(*arguments)
-    return derived.get(key, derive, *arguments)
+    return derived.get_or_derive(key, derive, *arguments)
 
 
 class DerivingModule(nn.Module):

@@ -97,7 +97,7 @@ def rows_before(rows: Tensor, batch_sizes: Sequence[int], first: Tensor | None =
     shape of `rows`, (..., rows, dim). Before its first time step, a sentence has its row of
     `first`, shape (..., sentences, dim), or zeros if `first` is `None`.
     """
-    if not batch_sizes:  # no sentence has a token, so there are no rows
+    if not batch_sizes:  # no sentence has a token
         return rows
     steps = rows.split(list(batch_sizes), dim=-2)
     if first is None:

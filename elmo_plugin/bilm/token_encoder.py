@@ -133,7 +133,8 @@ class CachedTokenEncoder(nn.Module):
         if derived is None:  # the weights are trained, so no vector is stored
             return self.encode_words(character_ids, precision, derived)
         encode = partial(self.encode_words, precision=precision, derived=derived)
-        cache = derived.get(("words", precision.name), WordCache, self.word_cache_size)
+        cache_key = ("words", precision.name)
+        cache = derived.get_or_derive(cache_key, WordCache, self.word_cache_size)
         return cache.look_up(character_ids, encode)
 
 

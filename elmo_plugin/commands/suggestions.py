@@ -43,7 +43,8 @@ def advice_for_option(name: str, options: Collection[str], arguments: Collection
 
 def fits(target: str, options: Collection[str], arguments: Collection[str]) -> bool:
     """
-    Returns whether advice from the table "options" fits a command with these options and arguments.
+    Returns whether a target in the table "options" fits a command with these options and arguments.
+    It is a sentence, the name of an argument, or options to type.
     """
     if _is_sentence(target):
         return True  # it says something about all commands

@@ -42,7 +42,7 @@ def using_spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False)
         is_installed = spacy.util.is_package(model) or Path(model).exists()
         if trust and is_installed:
             return spacy.load(model, disable=disable)
-        language, _, _ = model.partition("_")  # The name is such as en_core_web_sm.
+        language, _, _ = model.partition("_")  # "en" of en_core_web_sm
         # AllenNLP disables the parser and the entity recognizer if it needs only the words.
         needs_words_only = not needs_tags and "parser" in disable and "ner" in disable
         if needs_words_only and language in languages:
@@ -52,7 +52,7 @@ def using_spacy_rules(config: Mapping[str, Any], name: str, trust: bool = False)
             return spacy.blank(language)
         if trust:
             raise BiLmError(f"{name}: spaCy's model {model} is not installed")
-        raise BiLmError(f"{name}: spaCy's model {model} is not data; {TRUST}")
+        raise BiLmError(f"{name}: spaCy's model {model} may contain code; {TRUST}")
 
     with _loading_with(load):
         yield

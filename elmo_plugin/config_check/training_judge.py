@@ -177,9 +177,10 @@ class _TrainingJudge(Judge[Mistake]):
         """
         mistakes_of_types = [list(self.judge(kind, value, keys)) for kind in kinds]
         if str not in kinds:
-            # A text such as "3" was meant as a number, so the message should be about a number.
+            # A text such as "3" was meant as a number, so the message should be about a number,
+            # even if another type, such as `torch.device`, may be made of any text.
             mistakes_of_numbers = [
-                found for found in mistakes_of_types if found and found[0].number is not None
+                found for found in mistakes_of_types if _is_number_in_text(found)
             ]
             if mistakes_of_numbers:
                 mistakes_of_types = mistakes_of_numbers
@@ -238,6 +239,11 @@ class _TrainingJudge(Judge[Mistake]):
                 yield from _out_of_range(value, keys)
         elif get_origin(annotation) in _LIST_TYPES and not isinstance(value, list | tuple | set):
             yield Mistake(keys, f"expected a list, found {value!r:.80}")
+
+
+def _is_number_in_text(found: list[Mistake]) -> bool:
+    """Returns whether the first mistake, if there is any, is that a number is written as text."""
+    return len(found) > 0 and found[0].number is not None
 
 
 def _implausibility(found: list[Mistake]) -> tuple[int, list[int]]:

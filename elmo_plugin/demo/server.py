@@ -67,7 +67,8 @@ def _tabs(archives: Sequence[str], bilm: str | None, max_characters: int, trust:
     """Returns a tab for each task of the archives, and then the tab of the biLM, if any."""
     bilm_tabs: list[Tab] = []
     if bilm:
-        # Made first, because a biLM loads in a second, but shown last.
+        # Made first, because it loads in a second: an error comes before the archives are loaded.
+        # The tab is shown last.
         bilm_tabs.append(BiLmTab(bilm, max_characters))
     if not archives:
         return bilm_tabs

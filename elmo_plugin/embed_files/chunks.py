@@ -193,7 +193,8 @@ def unfinished_chunks(output: Path, description: Mapping[str, Any]) -> Iterator[
 def _check_or_describe(folder: Path, description: Mapping[str, Any]) -> None:
     """
     Checks that the chunks in a folder have this description, and otherwise raises `BiLmError`. If
-    the folder does not contain chunks yet, writes the description into it.
+    it has none yet, or chunks without a description, writes the description, and removes the
+    chunks.
     """
     file = folder / DESCRIPTION
     has_chunks = any(folder.glob(_CHUNK_FILES))

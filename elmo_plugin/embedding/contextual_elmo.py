@@ -133,11 +133,10 @@ class ContextualElmo(ElmoRepresentations, FromParams):
         it to make the biLM without other files, and to say which layers it mixes.
         """
         layers = {name: cast(LayerMix, mix).layer_numbers for name, mix in self.mixes.items()}
-        digest = ""
+        digest = ""  # without a digest, the biLM's weights are stored
         if self._source in BUNDLED_MODELS and not self.bilm.is_trainable:
             current_digest = _digest(self.bilm)
-            # If the biLM was trained before it was frozen, the digests differ, and its weights are
-            # stored.
+            # If the biLM was trained before it was frozen, the digests differ.
             if current_digest == _bundled_digest(self._source):
                 digest = current_digest
         metadata = ElmoMetadata(

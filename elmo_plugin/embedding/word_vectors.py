@@ -47,7 +47,7 @@ class WordVectorsIndexer(TextIndexer):
         2), int64, zeros at padding.
         """
         keys = torch.zeros(padding_lengths["word_keys"], 2, dtype=torch.int64)
-        words = tokens["word_keys"]
+        words = tokens["word_keys"]  # still the words: their keys are computed here
         if words:  # a tensor of an empty list would have no second dimension
             keys[: len(words)] = torch.tensor([_pair_of_keys(word) for word in words])
         return {"word_keys": keys}

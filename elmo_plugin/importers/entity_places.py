@@ -114,8 +114,9 @@ def _span_of_entity(
     indices_by_end: Mapping[int, int],
 ) -> Span:
     """
-    Returns the words of an entity, from the indices of all words by the characters at which they
-    start and end. White space at the ends of the entity does not matter.
+    Returns the words of an entity. White space at its ends does not matter. `indices_by_start` has
+    the index of the word that starts at a character, and `indices_by_end` of the word that ends
+    before a character.
 
     Raises `Unusable` if the entity is not in the text, or begins or ends within a word.
     """

@@ -84,7 +84,7 @@ def _is_json_lines(text: str) -> bool:
 def _parse(text: str, place: str, is_line: bool = False) -> Any:
     """Parses JSON. Raises `ConfigurationError`, naming the place, if it is malformed."""
     try:
-        return parse_json(text, place, is_line=is_line, repeated_keys=True)
+        return parse_json(text, place, is_line=is_line, allows_repeated_keys=True)
     except BiLmError as error:
         raise ConfigurationError(str(error)) from None
 

@@ -44,12 +44,12 @@ def example_of(sentence: SrlSentence, line: Line) -> SrlExample:
     columns = []  # of arguments, one for each predicate
     lemmas = {}  # by the positions of their words
     for predicate in sentence.predicates:
-        predicate_word = sentence.words[predicate.word]
+        predicate_word = sentence.words[predicate.word_index]
         _check_arguments(predicate, predicate_word, line)
         columns.append(format_labels(predicate.arguments, len(words)))
         # A lemma that is the word itself is not written: readers then take the word.
         if predicate.lemma != predicate_word:
-            lemmas[predicate.word] = " ".join(predicate.lemma.split())
+            lemmas[predicate.word_index] = " ".join(predicate.lemma.split())
     conll_words = []
     for index, word in enumerate(words):
         conll_word = ConllWord(

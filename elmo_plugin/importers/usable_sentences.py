@@ -97,11 +97,15 @@ def _without_blank_words(sentence: TaggedSentence, report: Report) -> TaggedSent
 
 
 def _with_words_for_columns(sentence: TaggedSentence, report: Report) -> TaggedSentence:
-    """Returns a sentence with spaces for the tabs and line ends in words, as JSON may have them."""
+    """
+    Returns a sentence whose words have spaces for their tabs and line ends. Words in JSON may have
+    them, but columns cannot.
+    """
     words = []
     for word in sentence.words:
         if _BETWEEN_COLUMNS.search(word):
-            report.took("tabs and line ends within words become spaces")  # once for all words
+            # The report shows this line once, however often it comes.
+            report.took("tabs and line ends within words become spaces")
             word = _BETWEEN_COLUMNS.sub(" ", word).strip(" ")
         words.append(word)
     return sentence._replace(words=words)

@@ -63,8 +63,8 @@ def bilm_layers(word_vectors: WordVectors) -> Model[list[Doc], Layers]:
         ops: Any = model.ops
         documents = []
         for doc in docs:
-            sentence = [token.text for token in doc]
-            documents.append([sentence])
+            words = [token.text for token in doc]
+            documents.append([words])  # one sentence
         embedded = embed_sentences(word_vectors, documents)
         return [ops.asarray(layers) for layers in embedded], _no_gradient
 

@@ -220,8 +220,9 @@ def _open_folder(folder: Path) -> list[ChunkFile] | None:
     Returns the chunks in a folder; `None` if the folder is missing, or the file with the sizes of
     the chunks is missing or damaged. The files of the chunks are not opened.
     """
+    sizes_file = folder / _SIZES_FILE
     try:
-        content = read_json_object(folder / _SIZES_FILE, str(folder / _SIZES_FILE))
+        content = read_json_object(sizes_file, name=str(sizes_file))
     except BiLmError:
         return None
     sizes = content.get("sizes")

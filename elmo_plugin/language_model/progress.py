@@ -83,12 +83,12 @@ class BiLmProgress(TrainerCallback):
         for batch in batch_inputs:
             targets = cast(Tensor, batch["forward_targets"])
             self._token_counts.append(torch.count_nonzero(targets))
-        seconds = now - self._line_started
-        if seconds < self._seconds:
+        elapsed = now - self._line_started
+        if elapsed < self._seconds:
             return
-        if seconds == 0:
-            return  # the clock has not gone on, so the speed is not known yet
-        log_above_bars(self._line_within_epoch(trainer, epoch, seconds, batch_metrics))
+        if elapsed == 0:  # possible if `self._seconds` is 0: the clock has not gone on
+            return  # the speed is not known yet
+        log_above_bars(self._line_within_epoch(trainer, epoch, elapsed, batch_metrics))
         self._begin_line()
 
     def _line_within_epoch(

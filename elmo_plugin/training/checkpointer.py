@@ -198,7 +198,8 @@ class AtomicCheckpointer(Checkpointer):
         point = (epochs_completed, batches_in_epoch_completed)
         is_newest = point == max(self._find_all_checkpoints())
         if is_newest and self._keep_most_recent_by_age is not None:
-            # It is older than this age if the process was stopped, or writing took long.
+            # The newest checkpoint is kept. It may be too old already, if the process was stopped
+            # for a while or writing took long.
             return
         for path in self._files_of_checkpoint(epochs_completed, batches_in_epoch_completed):
             path.unlink()

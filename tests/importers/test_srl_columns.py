@@ -23,7 +23,10 @@ def test_words_with_framesets_are_predicates_if_no_bracket_marks_v() -> None:
     report = Report("data")
     text = "\n".join([row("Go", "*", lemma="go", frameset="01"), row("home", "(AM-DIR*)")])
     ((_, (predicate,), _),) = sentences_in(text, report)
-    assert (predicate.word, predicate.arguments) == (0, [Span(0, 1, "V"), Span(1, 2, "AM-DIR")])
+    assert (predicate.word_index, predicate.arguments) == (
+        0,
+        [Span(0, 1, "V"), Span(1, 2, "AM-DIR")],
+    )
     assert report.findings == ["predicates without (V*) are the words with a lemma and a frameset"]
     text = "\n".join([row("Go", "*", "(A1*)", lemma="go", frameset="01"), row("home", "*", "*")])
     with pytest.raises(
@@ -46,7 +49,7 @@ def test_each_column_of_webanno_belongs_to_the_lemma_of_its_number() -> None:
     text = "\n".join(WEBANNO)
     ((_, (know, work), _),) = sentences_in(text, report)
     assert know.arguments == [Span(0, 1, "A0"), Span(1, 2, "V"), Span(2, 5, "A1")]
-    assert (work.word, work.arguments) == (4, [Span(2, 3, "A0"), Span(4, 5, "V")])
+    assert (work.word_index, work.arguments) == (4, [Span(2, 3, "A0"), Span(4, 5, "V")])
     assert "as WebAnno writes it" in report.findings[0]
 
 

@@ -55,7 +55,7 @@ def test_heads_of_arguments_are_read_as_arguments_of_one_word(
     sentence = sentence_in(tmp_path / "f.conll", rows)
     assert sentence.words == WORDS
     (predicate,) = sentence.predicates
-    assert (predicate.word, predicate.lemma, predicate.arguments) == (1, "scare", EXPECTED)
+    assert (predicate.word_index, predicate.lemma, predicate.arguments) == (1, "scare", EXPECTED)
 
 
 @pytest.mark.parametrize("rows", [conll2009(), conllu(False)])
@@ -103,9 +103,9 @@ def test_several_predicates_of_the_first_universal_propositions_have_a_column_ea
     second_column = ["_", "A0", "A2", "_"]
     rows = [[*row, label] for row, label in zip(rows, second_column, strict=True)]
     first, second = sentence_in(tmp_path / "f.conllu", rows).predicates
-    assert (first.word, first.lemma, first.arguments) == (1, "scare", EXPECTED)
+    assert (first.word_index, first.lemma, first.arguments) == (1, "scare", EXPECTED)
     expected = [Span(1, 2, "A0"), Span(2, 3, "A2"), Span(3, 4, "V")]
-    assert (second.word, second.lemma, second.arguments) == (3, "cat", expected)
+    assert (second.word_index, second.lemma, second.arguments) == (3, "cat", expected)
 
 
 def test_too_few_columns_in_a_later_sentence_are_an_error_naming_the_line(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_brackets_of_conll2005_are_read_beside_their_words(
     for word, lemma, bracket in zip(WORDS, lemmas, brackets, strict=True):
         rows.append([word, *annotation, lemma, bracket])
     (predicate,) = sentence_in(tmp_path / "f.txt", rows, between).predicates
-    assert (predicate.word, predicate.lemma) == (1, "scare")
+    assert (predicate.word_index, predicate.lemma) == (1, "scare")
     assert predicate.arguments == [Span(0, 1, "A0"), Span(1, 2, "V"), Span(2, 4, "A1")]
 
 

@@ -32,9 +32,9 @@ def test_roles_are_read_from_the_last_column(tmp_path: Path, before: str) -> Non
     ((words, (eat, leave), _),) = [sentence_of(example.words) for example in examples]
     assert words == WORDS
     expected = [Span(0, 1, "ARG0"), Span(1, 2, "V"), Span(4, 5, "ARG1")]
-    assert (eat.word, eat.lemma, eat.arguments) == (1, "eat", expected)
+    assert (eat.word_index, eat.lemma, eat.arguments) == (1, "eat", expected)
     expected = [Span(2, 3, "ARG1"), Span(3, 4, "ARG0"), Span(4, 5, "V")]
-    assert (leave.word, leave.lemma, leave.arguments) == (4, "leave", expected)
+    assert (leave.word_index, leave.lemma, leave.arguments) == (4, "leave", expected)
     assert "each argument is one word, its head, as these columns mark it" in report.findings
 
 

@@ -20,20 +20,20 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
 def parse_json(
-    text: str | bytes, name: str, is_line: bool = False, repeated_keys: bool = False
+    text: str | bytes, name: str, is_line: bool = False, allows_repeated_keys: bool = False
 ) -> Any:
     """
     Parses JSON. Raises `BiLmError`, with a message that begins with `name`, if the text is not
     JSON. Some things that Python's parser accepts are errors, too: more than `MAX_DEPTH` lists and
     objects within each other, `NaN` and `Infinity`, a number that is too large for a float, half of
-    a surrogate pair, and a repeated key in an object. If `repeated_keys` is true, the last value of
-    such a key counts.
+    a surrogate pair, and a repeated key in an object. If `allows_repeated_keys` is true, the last
+    value of such a key counts.
 
     If `is_line` is true, the text is one line of a file, and `name` includes its number. Otherwise
     messages say in which line of the text the parser stopped.
     """
     make_object: Callable[..., Any] | None = _object_of_unique_keys
-    if repeated_keys:
+    if allows_repeated_keys:
         make_object = None  # the parser makes its own dictionaries
     try:
         if isinstance(text, bytes):

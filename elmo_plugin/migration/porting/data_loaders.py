@@ -169,6 +169,7 @@ def _port_batch_sampler(porting: Porting, key: str, loader: Config, batch_sample
         porting.note(f"{key}.batch_sampler", "`basic` is now `batch_size` of the loader")
         return
     sorting_keys = batch_sampler.get("sorting_keys") or ()
+    # AllenNLP before version 1 sorted by pairs of a field and a key of its padding.
     if any(isinstance(sorting_key, list) for sorting_key in sorting_keys):
         batch_sampler["sorting_keys"] = _field_names(sorting_keys)
         porting.note(f"{key}.batch_sampler.sorting_keys", "now names of fields alone")

@@ -77,7 +77,8 @@ def port_keys(porting: Porting) -> None:
             if old_key not in part or not has_type:
                 continue
             if new_key:
-                replace_by_items(part, old_key, nested(new_key, part[old_key]))
+                new_items = nested(new_key, part[old_key])  # a new key such as "a.b" has two levels
+                replace_by_items(part, old_key, new_items)
                 porting.note(f"{place}.{old_key}", f"now `{new_key}`")
             else:
                 del part[old_key]

@@ -72,6 +72,7 @@ def check_words(sentences: Any) -> list[list[str]]:
     Returns the sentences of a predictor's input without byte order marks. Raises `BiLmError` if
     they are not lists of words, or one of the lists or words is empty.
     """
+    # The function checks the words. That no sentence is empty is checked here.
     is_usable = _is_list_of_word_lists(sentences) and len(sentences) > 0 and all(sentences)
     if not is_usable:
         raise BiLmError(

@@ -161,7 +161,7 @@ class Conll2003Reader(TaskDatasetReader):
         """Returns the error for a tag that may not stand where it does."""
         return line.error(
             f"expected a tag in {self._source_encoding} that may stand here, got {tag!r}; "
-            f"source_encoding names another encoding, and {_IMPORT_HINT}"
+            f"source_encoding chooses another encoding, and {_IMPORT_HINT}"
         )
 
     def text_to_instance(self, tokens: list[Token], tags: list[str] | None = None) -> Instance:

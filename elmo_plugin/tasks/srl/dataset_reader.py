@@ -83,7 +83,7 @@ class SrlReader(SrlSentenceReader):
             tokens = [Token(word) for word in sentence.words]
             for predicate in sentence.predicates:
                 tags = spans_to_tags(predicate.arguments, len(tokens))
-                yield tokens, predicate.word, tags, predicate.lemma
+                yield tokens, predicate.word_index, tags, predicate.lemma
 
     def text_to_instance(
         self,
@@ -129,7 +129,7 @@ class SrlPredicatesReader(SrlSentenceReader):
         """Yields the words of each sentence, and the indices of its predicates."""
         for sentence in self.read_sentences(lines):
             tokens = [Token(word) for word in sentence.words]
-            yield tokens, [predicate.word for predicate in sentence.predicates]
+            yield tokens, [predicate.word_index for predicate in sentence.predicates]
 
     def text_to_instance(
         self, tokens: list[Token], predicates: list[int] | None = None

@@ -37,9 +37,9 @@ def join_continuations(arguments: Iterable[Span]) -> list[tuple[str, Pieces]]:
         if is_continuation:
             last_pieces[role].append((start, end))
         else:
-            # `joined` has the same list, so it gets the continuations as well.
-            last_pieces[role] = [(start, end)]
-            joined.append((role, last_pieces[role]))
+            pieces = [(start, end)]  # continuations that follow are appended to this list
+            joined.append((role, pieces))
+            last_pieces[role] = pieces
     return [(role, tuple(pieces)) for role, pieces in joined]
 
 
@@ -137,9 +137,9 @@ def _add_sentence(metric: SrlF1, gold: SrlSentence, system: SrlSentence) -> None
             f"{system.location}: the sentence that begins here has {len(system.words)} words, but "
             f"{len(gold.words)} in {gold.location}"
         )
-    unmatched = {predicate.word: predicate for predicate in system.predicates}
+    unmatched = {predicate.word_index: predicate for predicate in system.predicates}
     for predicate in gold.predicates:
-        predicted = unmatched.pop(predicate.word, None)
+        predicted = unmatched.pop(predicate.word_index, None)
         if predicted is not None and predicted.lemma == predicate.lemma:
             metric.add(gold=predicate.arguments, predicted=predicted.arguments)
             continue
@@ -149,7 +149,7 @@ def _add_sentence(metric: SrlF1, gold: SrlSentence, system: SrlSentence) -> None
         logger.warning(
             "%s, word %d: %s instead of %s, as in %s; all its arguments are missed",
             system.location,
-            predicate.word + 1,
+            predicate.word_index + 1,
             predicted_lemma,
             predicate.lemma,
             gold.location,

@@ -25,11 +25,11 @@ class Predicate(NamedTuple):
     """
     A word of a sentence and its arguments.
 
-    word: its index in the sentence
+    word_index: its index in the sentence
     arguments: from left to right, `V` included
     """
 
-    word: int
+    word_index: int
     lemma: str
     arguments: list[Span]
     is_verb: bool = True

@@ -41,10 +41,13 @@ def test_a_sentence_is_read_with_a_predicate_per_column() -> None:
     judge, she, dogs, plan = sentences_in(FIXTURE.read_text(encoding="utf-8"))
     assert judge.words == ["The", "judge", "ordered", "a", "new", "trial", "."]
     (ordered,) = judge.predicates
-    assert (ordered.word, ordered.lemma) == (2, "order")
+    assert (ordered.word_index, ordered.lemma) == (2, "order")
     assert ordered.arguments == [Span(0, 2, "ARG0"), Span(2, 3, "V"), Span(3, 6, "ARG1")]
     assert she.predicates == []
-    assert [(each.word, each.lemma) for each in dogs.predicates] == [(2, "bark"), (3, "scare")]
+    assert [(each.word_index, each.lemma) for each in dogs.predicates] == [
+        (2, "bark"),
+        (3, "scare"),
+    ]
     assert [each.is_verb for each in plan.predicates] == [True, False, False]
 
 
@@ -79,12 +82,12 @@ def test_auxiliaries_and_other_known_parts_of_speech_do_not_count_as_verbs(
 def test_a_predicate_without_a_lemma_uses_its_word() -> None:
     text = "\n".join([row("Dogs", "(A0*)"), row("bark", "(V*)", number=1)])
     ((_, (predicate,), _),) = sentences_in(text)
-    assert (predicate.word, predicate.lemma) == (1, "bark")
+    assert (predicate.word_index, predicate.lemma) == (1, "bark")
 
 
 def test_a_predicate_of_two_words_is_placed_at_the_first() -> None:
     text = "\n".join([row("gave", "(V*", lemma="give", frameset="01"), row("up", "*)", number=1)])
-    assert sentences_in(text)[0].predicates[0].word == 0
+    assert sentences_in(text)[0].predicates[0].word_index == 0
 
 
 SOLD = row("sold", "(A0*)", number=1, lemma="sell", frameset="01")
