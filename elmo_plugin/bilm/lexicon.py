@@ -1,6 +1,6 @@
 """The lexicons of ELMoForManyLangs: for each character or word, the row of its vector."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from elmo_plugin.bilm.characters import BEGIN_SENTENCE, END_SENTENCE
 from elmo_plugin.common.errors import BiLmError, check_at_least
@@ -34,7 +34,11 @@ def check_lexicon(name: str, lexicon: Lexicon, needed: Sequence[str]) -> None:
             raise BiLmError(f"{name}: expected a text, got {token!r:.60}")
         place = f"{name}: the row of {token!r:.60}"
         check_at_least(place, row, least=0, most=10**MAX_ROW_DIGITS)
-    tokens = {token for token, _ in lexicon}
+    check_tokens(name, {token for token, _ in lexicon}, needed)
+
+
+def check_tokens(name: str, tokens: Container[str], needed: Sequence[str]) -> None:
+    """Raises `BiLmError`, beginning with `name`, unless the tokens include the `needed` ones."""
     for token in needed:
         if token not in tokens:
             raise BiLmError(f"{name}: {token} is missing")

@@ -17,7 +17,7 @@ from elmo_plugin.bilm.lexicon import (
     NEEDED_CHARACTERS,
     NEEDED_WORDS,
     Lexicon,
-    check_lexicon,
+    check_tokens,
     num_rows,
 )
 from elmo_plugin.bilm.options import BiLmOptions, LexiconCnnOptions
@@ -181,9 +181,8 @@ def read_lexicon(path: AnyPath, needed: Sequence[str]) -> Lexicon:
         else:
             token = "\u3000"
         rows[token] = int(row)
-    lexicon = tuple(rows.items())
-    check_lexicon(f"lexicon {path}", lexicon, needed)
-    return lexicon
+    check_tokens(f"lexicon {path}", rows, needed)
+    return tuple(rows.items())
 
 
 def _read_network(folder: AnyPath, config_path: str) -> tuple[AnyPath, Any]:
