@@ -54,7 +54,7 @@ def conditions(args: argparse.Namespace, *names: str) -> dict[str, Any]:
 
 
 def passed_on(args: argparse.Namespace, *names: str) -> list[str]:
-    """Returns those of the options with these names that have a value, for another process."""
+    """Returns the options with these names that have a value, for another process."""
     options = []
     for name in names:
         value = getattr(args, name)

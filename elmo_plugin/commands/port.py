@@ -134,8 +134,8 @@ def _mend_numbers(config: dict[str, Any]) -> tuple[list["Note"], list["Mistake"]
 
 def _mend_number(config: dict[str, Any], mistake: "Mistake", number: "NumberInText") -> "Note":
     """
-    Replaces a text in a configuration by the number that it means, and returns a note on it. If the
-    text is the mark of a variable, whose value is not known, the mark then says that it is a
+    Replaces a text in a configuration by the number that it means, and returns a note on it. The
+    text may be the mark of a variable with an unknown value. Then the mark becomes that of a
     number, such as `std.parseJson(std.extVar('RATE'))`.
     """
     from elmo_plugin.migration.porting import Note

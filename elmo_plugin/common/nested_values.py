@@ -9,8 +9,8 @@ Keys = tuple[str | int, ...]
 
 def values_in(content: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
     """
-    Yields the content, which `keys` lead to, and then each value in it, at any depth, with the keys
-    that lead there. An object or a list is yielded as a whole before the values in it.
+    Yields the content, and then each value in it, at any depth, with the keys that lead there.
+    `keys` lead to the content. An object or a list is yielded as a whole before the values in it.
     """
     yield keys, content
     if isinstance(content, list):

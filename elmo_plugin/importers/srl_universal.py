@@ -21,7 +21,7 @@ _PREDICATE = "UP:PRED"
 _ARGUMENTS = "UP:ARGSPANS"
 _NAMES = (_NUMBER, _FORM, _PREDICATE, _ARGUMENTS)
 _HEADS = "PB:ARGS"
-# The names in English of the first Universal Propositions, and those of later ones.
+# English of the first Universal Propositions has other names for two columns.
 _FIRST_NAMES = {"PB:PRED": _PREDICATE, _HEADS: _ARGUMENTS}
 _SPAN = re.compile(rf"(?P<role>.+):(?P<first>{DIGITS})-(?P<last>{DIGITS})")
 _HEAD = re.compile(rf"(?P<role>.+):(?P<word>{DIGITS})")
